@@ -1,0 +1,238 @@
+"""What shapes a model and a training run: frozen, validated settings, and the presets by name.
+
+Every field that changes the computed function is here, so that two equal configs with equal weights
+are the same model. Wrong values raise ValueError in one sentence before any memory is taken.
+"""
+
+from dataclasses import asdict, dataclass, fields, replace
+from math import isfinite
+
+ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
+DTYPES = ("float64", "float32")
+OPTIMIZERS = ("adam", "adamw")
+SCHEDULES = ("constant", "cosine")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The shape and arithmetic of a decoder-only, Pre-Norm GPT with learned positions.
+
+    Raises ValueError for a value outside its range, and for `width` not divisible by `heads`.
+
+    >>> ModelConfig(vocab_size=291, context_length=64, width=16, heads=2, layers=1, ffn_width=64).head_width
+    8
+    """
+
+    vocab_size: int  # V, ids 0 .. V-1
+    context_length: int  # positions that have a learned vector; a longer input is refused
+    width: int  # C, of the residual vectors
+    heads: int  # H, must divide width
+    layers: int  # L, blocks
+    ffn_width: int  # F, usually 4 * width
+    activation: str = "relu"  # "gelu" is the exact erf form, "gelu_tanh" GPT-2's approximation
+    norm_epsilon: float = 1e-5  # added to the variance in every LayerNorm
+    attention_bias: bool = False  # on Q, K, V and the output projection alike
+    head_bias: bool = True  # on the LM head
+    tied_head: bool = False  # True: the LM matrix is the token table, transposed
+    dropout: float = 0.0  # on embeddings, attention weights and both branch outputs, in training only
+    dtype: str = "float64"  # of every parameter and stage
+    init_seed: int = 1729
+    init_std: float = 0.02  # of every matrix; biases 0, norm scales 1, norm offsets 0
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "context_length", "width", "heads", "layers", "ffn_width"):
+            _whole(name, getattr(self, name), least=1)
+        if self.width % self.heads:
+            raise ValueError(f"width must be divisible by heads, got width {self.width} and {self.heads} heads")
+        _one_of("activation", self.activation, ACTIVATIONS)
+        _one_of("dtype", self.dtype, DTYPES)
+        for name in ("attention_bias", "head_bias", "tied_head"):
+            _one_of(name, getattr(self, name), (True, False))
+        _number("norm_epsilon", self.norm_epsilon, above=0.0)
+        _number("dropout", self.dropout, least=0.0, below=1.0)
+        _number("init_std", self.init_std, least=0.0)
+        _whole("init_seed", self.init_seed, least=0)
+
+    @property
+    def head_width(self) -> int:
+        """D, the width of one attention head."""
+        return self.width // self.heads
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How a run updates the parameters. Loss is always nats per scored position.
+
+    A batch is `batch_size` whole training records drawn with replacement; an update uses
+    `accumulation` batches, weighted by their scored positions. Evaluation runs over the full
+    training and validation records at step 0, every `evaluate_every` steps and at the last step.
+    """
+
+    steps: int = 600  # updates
+    batch_size: int = 8  # records
+    accumulation: int = 1  # batches an update
+    optimizer: str = "adam"  # "adamw" decays matrices only: biases and norms never shrink
+    learning_rate: float = 0.01
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    weight_decay: float = 0.0  # decoupled, of adamw; must be 0 for adam
+    schedule: str = "constant"  # "cosine" falls to final_learning_rate at the last step
+    warmup_steps: int = 0  # linear rise from learning_rate / warmup_steps
+    final_learning_rate: float = 0.0
+    clip_norm: float = 0.0  # greatest global gradient norm; 0 = off
+    evaluate_every: int = 50  # steps
+    batch_seed: int = 101  # of the generator that draws the batches
+    dropout_seed: int = 7
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size", "accumulation", "evaluate_every"):
+            _whole(name, getattr(self, name), least=1)
+        for name in ("warmup_steps", "batch_seed", "dropout_seed"):
+            _whole(name, getattr(self, name), least=0)
+        _one_of("optimizer", self.optimizer, OPTIMIZERS)
+        _one_of("schedule", self.schedule, SCHEDULES)
+        _number("learning_rate", self.learning_rate, above=0.0)
+        _number("epsilon", self.epsilon, above=0.0)
+        for name in ("beta1", "beta2"):
+            _number(name, getattr(self, name), least=0.0, below=1.0)
+        for name in ("weight_decay", "final_learning_rate", "clip_norm"):
+            _number(name, getattr(self, name), least=0.0)
+        if self.optimizer == "adam" and self.weight_decay:
+            raise ValueError(f"weight_decay needs optimizer 'adamw', got {self.weight_decay} with 'adam'")
+        if self.warmup_steps >= self.steps:
+            raise ValueError(f"warmup_steps must be below steps, got {self.warmup_steps} of {self.steps}")
+
+
+@dataclass(frozen=True)
+class TokenizerConfig:
+    """Which tokenizer a corpus trains: byte-level BPE with `merges` merges."""
+
+    kind: str = "byte_bpe"
+    merges: int = 32  # fewer are learned when the text runs out of pairs
+
+    def __post_init__(self) -> None:
+        _one_of("kind", self.kind, ("byte_bpe",))
+        _whole("merges", self.merges, least=0)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A known-good combination: tokenizer, model and training settings, and why it is here."""
+
+    name: str
+    about: str
+    tokenizer: TokenizerConfig
+    model: ModelConfig
+    training: TrainConfig
+
+
+PRESETS = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            name="mg-1",
+            about="one block, two heads of 8, every number of the first text",
+            tokenizer=TokenizerConfig(merges=32),
+            model=ModelConfig(vocab_size=291, context_length=64, width=16, heads=2, layers=1, ffn_width=64),
+            training=TrainConfig(),
+        ),
+        Preset(
+            name="chapter-7",
+            about="four blocks of width 128 with GELU, biases and dropout 0.1",
+            tokenizer=TokenizerConfig(merges=32),
+            model=ModelConfig(
+                vocab_size=291,
+                context_length=128,
+                width=128,
+                heads=4,
+                layers=4,
+                ffn_width=512,
+                activation="gelu",
+                attention_bias=True,
+                head_bias=False,
+                dropout=0.1,
+                dtype="float32",
+            ),
+            training=TrainConfig(
+                steps=300,
+                batch_size=16,
+                optimizer="adamw",
+                learning_rate=1e-3,
+                weight_decay=0.1,
+                schedule="cosine",
+                warmup_steps=20,
+                final_learning_rate=1e-4,
+                clip_norm=1.0,
+                evaluate_every=25,
+            ),
+        ),
+    )
+}
+
+
+def preset(name: str) -> Preset:
+    """The preset called `name`; ValueError that lists the known names otherwise."""
+    _one_of("preset", name, tuple(PRESETS))
+    return PRESETS[name]
+
+
+def to_dict(config) -> dict:
+    """A config as plain JSON-ready values."""
+    return asdict(config)
+
+
+def from_dict(kind: type, values: dict):
+    """A config of `kind` from plain values; unknown keys and missing ones are refused by name."""
+    known = {field.name for field in fields(kind)}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ValueError(f"{kind.__name__} has no field {', '.join(unknown)}; fields: {', '.join(sorted(known))}")
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise ValueError(f"{kind.__name__} is incomplete: {error}") from error
+
+
+def override(config, assignments: dict[str, str]):
+    """A copy of `config` with fields set from text such as {"steps": "100"}; the text is read by the field's type."""
+    kinds = {field.name: field.type for field in fields(config)}
+    values = {}
+    for name, text in assignments.items():
+        _one_of(f"{type(config).__name__} field", name, tuple(kinds))
+        values[name] = _read(name, text, kinds[name])
+    return replace(config, **values)
+
+
+def _read(name: str, text: str, kind: type):
+    if kind is bool:
+        _one_of(name, text.lower(), ("true", "false"))
+        return text.lower() == "true"
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise ValueError(f"{name} must be {kind.__name__}, got {text!r}") from error
+
+
+def _whole(name: str, value, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+
+
+def _number(name: str, value, least: float | None = None, above: float | None = None, below: float | None = None):
+    allowed = [f"at least {least:g}"] if least is not None else []
+    allowed += [f"above {above:g}"] if above is not None else []
+    allowed += [f"below {below:g}"] if below is not None else []
+    number = not isinstance(value, bool) and isinstance(value, (int, float)) and isfinite(value)
+    if not (
+        number
+        and (least is None or value >= least)
+        and (above is None or value > above)
+        and (below is None or value < below)
+    ):
+        raise ValueError(f"{name} must be a finite number {' and '.join(allowed)}, got {value!r}")
+
+
+def _one_of(name: str, value, allowed: tuple) -> None:
+    if value not in allowed or (isinstance(value, int) and not isinstance(value, bool) and True in allowed):
+        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")

@@ -1,0 +1,1 @@
+"""Records, their splits, and the batches made of them."""

@@ -1,0 +1,85 @@
+"""From records to tensors: BOS + ids + EOS, shifted once, padded to equal length."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
+
+IGNORE = -100  # the target of a slot that is not scored; not an id
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Aligned inputs and targets of B records in T slots.
+
+    `ids` (B, T) long, PAD in unused slots; `valid` (B, T) bool, False there; `targets` (B, T) long,
+    the id that follows, IGNORE in unused slots.
+    """
+
+    ids: torch.Tensor
+    valid: torch.Tensor
+    targets: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def scored(self) -> int:
+        """Number of positions whose prediction counts in the loss."""
+        return int(self.valid.sum())
+
+    def select(self, rows: torch.Tensor, trimmed: bool = False) -> "Batch":
+        """The records in `rows`; `trimmed` drops the slots that none of them uses, which changes no loss."""
+        valid = self.valid[rows]
+        slots = int(valid.sum(-1).max()) if trimmed else valid.shape[1]
+        return Batch(self.ids[rows, :slots], valid[:, :slots], self.targets[rows, :slots])
+
+
+def record_ids(text: str, tokenizer: ByteBPE, context_length: int) -> list[int]:
+    """BOS, the ids of `text`, EOS: at most `context_length` + 1 ids, as the last is only a target.
+
+    Raises ValueError for an empty text, and for one that needs more slots; it is never cut.
+    """
+    return _framed(text, tokenizer.encode(text), context_length, where="record")
+
+
+def batch_records(
+    texts: Sequence[str], tokenizer: ByteBPE, context_length: int, slots: int | None = None
+) -> Batch:
+    """A batch of whole records in `slots` slots (the context length by default).
+
+    Inputs drop the last id and targets the first: shifted once, EOS is scored, BOS is never a target.
+    Raises ValueError for no record, an empty one, one that needs more than `context_length` inputs
+    (with its number and length), or `slots` too few for the longest.
+
+    Example: the record of 14 ids in MG-1 fills 15 slots and leaves 49.
+    """
+    if not texts:
+        raise ValueError("a batch needs at least one record, got none")
+    encoded = tokenizer.encode_batch(texts)
+    rows = [
+        _framed(text, ids, context_length, where=f"record {number}")
+        for number, (text, ids) in enumerate(zip(texts, encoded, strict=True), start=1)
+    ]
+    longest, slots = max(map(len, rows)) - 1, context_length if slots is None else slots
+    if not longest <= slots <= context_length:
+        raise ValueError(f"slots must be {longest} to {context_length} for these records, got {slots}")
+    ids = torch.full((len(rows), slots), PAD)
+    targets = torch.full((len(rows), slots), IGNORE)
+    for row, record in enumerate(rows):
+        ids[row, : len(record) - 1] = torch.tensor(record[:-1])
+        targets[row, : len(record) - 1] = torch.tensor(record[1:])
+    return Batch(ids, targets != IGNORE, targets)
+
+
+def _framed(text: str, ids: list[int], context_length: int, where: str) -> list[int]:
+    if not text:
+        raise ValueError(f"{where} is empty; type at least one character")
+    if len(ids) + 1 > context_length:
+        raise ValueError(
+            f"{where} needs {len(ids) + 1} positions (BOS and {len(ids)} tokens), "
+            f"the context length is {context_length}"
+        )
+    return [BOS, *ids, EOS]

@@ -1,0 +1,1 @@
+"""From text to ids and back: byte-level BPE, and the visible labels of pieces."""

@@ -1,0 +1,265 @@
+"""Byte-level BPE: every text has ids, every id has bytes.
+
+Ids 0-255 are the bytes, then BOS 256, EOS 257, PAD 258, then one id a merge from 259 on. There is no
+normalisation and no pre-tokenisation; merges never cross the border between two texts. Text is only
+ever text: the typed characters `<|eos|>` are seven bytes, never the special id.
+
+Source: R. Sennrich, B. Haddow, A. Birch (2016), Neural Machine Translation of Rare Words with Subword
+Units, section 3.2, on bytes.
+"""
+
+import hashlib
+import heapq
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from minigpt.tokenizers.labels import special_label, visible_label
+
+BOS, EOS, PAD = 256, 257, 258
+SPECIALS = {BOS: "BOS", EOS: "EOS", PAD: "PAD"}
+FIRST_MERGE = 259
+FORMAT = "minigpt-byte-bpe-1"
+_BORDER = -1  # between two texts; pairs with it are never counted or merged
+
+
+@dataclass(frozen=True)
+class Merge:
+    """One learned merge: the pair (left, right) becomes `id`; `count` is how often the pair stood there."""
+
+    rank: int
+    left: int
+    right: int
+    id: int
+    count: int
+
+
+@dataclass(frozen=True)
+class EncodeStep:
+    """The ids of a text after one merge that touched it."""
+
+    rank: int
+    left: int
+    right: int
+    id: int
+    ids: tuple[int, ...]
+
+
+class ByteBPE:
+    """A tokenizer given by its merges, in rank order.
+
+    >>> tokenizer = ByteBPE.train(["red red"], merges=2)
+    >>> tokenizer.merges, tokenizer.encode("red")
+    (((101, 100), (114, 259)), [260])
+    """
+
+    def __init__(self, merges: Iterable[Sequence[int]] = ()):
+        """Raises ValueError that names the merge number for a pair that cannot exist at its rank."""
+        self.merges = tuple(_checked_merges(merges))
+        self._bytes = {i: bytes([i]) for i in range(256)} | dict.fromkeys(SPECIALS, b"")
+        for rank, (left, right) in enumerate(self.merges):
+            self._bytes[FIRST_MERGE + rank] = self._bytes[left] + self._bytes[right]
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids: 256 bytes, 3 specials and the merges."""
+        return FIRST_MERGE + len(self.merges)
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits of the SHA-256 over format, specials and merges: equal ids exactly when equal."""
+        content = json.dumps([FORMAT, sorted(SPECIALS.items()), self.merges])
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+    @classmethod
+    def train(cls, texts: Iterable[str], merges: int) -> "ByteBPE":
+        """Learn up to `merges` merges; fewer when no pair is left. See `train_steps` for the rule."""
+        return cls((step.left, step.right) for step in cls.train_steps(texts, merges))
+
+    @staticmethod
+    def train_steps(texts: Iterable[str], merges: int) -> Iterator[Merge]:
+        """Yield each merge as it is learned, so that a caller can show progress or stop.
+
+        Rule: the pair with the highest count wins, ties go to the smallest (left, right); it is
+        replaced from left to right without overlap. Counts are of neighbouring places, so `aaa` holds
+        the pair (a, a) twice. Pair counts are kept up to date around the replaced places only.
+
+        Raises ValueError for a negative or fractional `merges`, or a lone surrogate in a text.
+        """
+        if isinstance(merges, bool) or not isinstance(merges, int) or merges < 0:
+            raise ValueError(f"merges must be a whole number of at least 0, got {merges!r}")
+        ids = _joined([_utf8(text) for text in texts])
+        counts = _PairCounts(ids, stride=FIRST_MERGE + merges)
+        for rank in range(merges):
+            best = counts.highest()
+            if best is None:
+                return
+            left, right, count = best
+            new_id = FIRST_MERGE + rank
+            places = _places(ids, left, right)
+            counts.remove(ids, np.concatenate([places - 1, places, places + 1]))
+            ids = _replaced(ids, places, new_id)
+            places = places - np.arange(len(places))  # each earlier replacement removed one slot
+            counts.add(ids, np.concatenate([places - 1, places]))
+            yield Merge(rank, left, right, new_id, count)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text`, without specials. Raises ValueError for a lone surrogate, with its index."""
+        return self.encode_batch([text])[0]
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text; one replay of the merges serves all of them."""
+        if not texts:
+            return []
+        ids = _joined([_utf8(text) for text in texts])
+        for rank, (left, right) in enumerate(self.merges):
+            places = _places(ids, left, right)
+            if len(places):
+                ids = _replaced(ids, places, FIRST_MERGE + rank)
+        borders = np.flatnonzero(ids == _BORDER)
+        return [ids[start + 1 : end].tolist() for start, end in zip(borders[:-1], borders[1:], strict=True)]
+
+    def encode_steps(self, text: str) -> list[EncodeStep]:
+        """The text after each merge that touches it, in rank order; empty when none does."""
+        ids, steps = _joined([_utf8(text)]), []
+        for rank, (left, right) in enumerate(self.merges):
+            places = _places(ids, left, right)
+            if len(places):
+                ids = _replaced(ids, places, FIRST_MERGE + rank)
+                steps.append(EncodeStep(rank, left, right, FIRST_MERGE + rank, tuple(ids[1:-1].tolist())))
+        return steps
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes behind `ids`; specials have none. Raises ValueError for an id outside the vocabulary."""
+        return b"".join(self.piece_bytes(i) for i in ids)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text behind `ids`. Bytes that are not valid UTF-8, as half a character, become U+FFFD."""
+        return self.decode_bytes(ids).decode("utf-8", errors="replace")
+
+    def piece_bytes(self, id: int) -> bytes:
+        """The bytes of one id, empty for specials. Raises ValueError for an unknown id."""
+        if id not in self._bytes:
+            raise ValueError(f"id must be in 0..{self.vocab_size - 1}, got {id!r}")
+        return self._bytes[id]
+
+    def piece_label(self, id: int) -> str:
+        """How one id is written on screen: visible, and different for different pieces."""
+        piece = self.piece_bytes(id)
+        return special_label(SPECIALS[id]) if id in SPECIALS else visible_label(piece)
+
+    def save(self, path: str | Path) -> None:
+        """Write the tokenizer as readable JSON."""
+        content = {"format": FORMAT, "specials": {name: i for i, name in SPECIALS.items()}}
+        content |= {"merges": self.merges, "fingerprint": self.fingerprint}
+        Path(path).write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "ByteBPE":
+        """Read what `save` wrote; ValueError that names the fault, nothing is loaded in part."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(f"{path} is not a tokenizer file of format {FORMAT}")
+        tokenizer = cls(content.get("merges", ()))
+        if tokenizer.fingerprint != content.get("fingerprint"):
+            raise ValueError(
+                f"{path} is damaged: its {len(tokenizer.merges)} merges have fingerprint "
+                f"{tokenizer.fingerprint}, the file says {content.get('fingerprint')}"
+            )
+        return tokenizer
+
+
+class _PairCounts:
+    """Counts of neighbouring pairs, and the highest at any time: a dict beside a heap whose old entries are skipped."""
+
+    def __init__(self, ids: np.ndarray, stride: int):
+        self.stride = stride  # above every id, so that left * stride + right orders as (left, right)
+        self.counts: dict[int, int] = {}
+        self.heap: list[tuple[int, int]] = []
+        self.add(ids, np.arange(len(ids) - 1))
+
+    def add(self, ids: np.ndarray, places: np.ndarray) -> None:
+        self._change(ids, places, 1)
+
+    def remove(self, ids: np.ndarray, places: np.ndarray) -> None:
+        self._change(ids, places, -1)
+
+    def highest(self) -> tuple[int, int, int] | None:
+        """(left, right, count) of the most frequent pair, ties to the smallest; None when no pair is left."""
+        while self.heap:
+            negative, code = self.heap[0]
+            if self.counts.get(code) == -negative:
+                return *divmod(code, self.stride), -negative
+            heapq.heappop(self.heap)
+        return None
+
+    def _change(self, ids: np.ndarray, places: np.ndarray, sign: int) -> None:
+        places = np.unique(places)
+        left, right = ids[places].astype(np.int64), ids[places + 1]
+        inside = (left != _BORDER) & (right != _BORDER)
+        codes, changes = np.unique(left[inside] * self.stride + right[inside], return_counts=True)
+        for code, change in zip(codes.tolist(), changes.tolist(), strict=True):
+            count = self.counts.get(code, 0) + sign * change
+            if count:
+                self.counts[code] = count
+                heapq.heappush(self.heap, (-count, code))
+            else:
+                del self.counts[code]
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        code = ord(text[error.start])
+        raise ValueError(
+            f"text holds half a character, U+{code:04X} at index {error.start}; UTF-8 has no bytes for it"
+        ) from error
+
+
+def _joined(pieces: list[bytes]) -> np.ndarray:
+    """int32 ids of all pieces with a border before, between and after them."""
+    ids = np.full(sum(map(len, pieces)) + len(pieces) + 1, _BORDER, dtype=np.int32)
+    start = 1
+    for piece in pieces:
+        ids[start : start + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
+        start += len(piece) + 1
+    return ids
+
+
+def _places(ids: np.ndarray, left: int, right: int) -> np.ndarray:
+    """Ascending indices where the pair stands, without overlap from the left."""
+    places = np.flatnonzero(ids == left)  # never the last slot: that is a border
+    places = places[ids[places + 1] == right]
+    if left != right or len(places) < 2:
+        return places
+    index = np.arange(len(places))  # in a run such as aaaa every second place is taken
+    starts_run = np.diff(places, prepend=places[0] - 2) != 1
+    return places[(index - np.maximum.accumulate(np.where(starts_run, index, 0))) % 2 == 0]
+
+
+def _replaced(ids: np.ndarray, places: np.ndarray, new_id: int) -> np.ndarray:
+    """`ids` with the pair at each place replaced by `new_id`; `ids` itself is changed."""
+    keep = np.ones(len(ids), dtype=bool)
+    keep[places + 1] = False
+    ids[places] = new_id
+    return ids[keep]
+
+
+def _checked_merges(merges: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    seen = set()
+    for rank, pair in enumerate(merges):
+        limit = FIRST_MERGE + rank
+        whole = isinstance(pair, (list, tuple)) and len(pair) == 2 and all(type(i) is int for i in pair)
+        if not whole or any(i < 0 or i >= limit or i in SPECIALS for i in pair):
+            raise ValueError(f"merge {rank} must join two earlier ids below {limit} and no special id, got {pair!r}")
+        if tuple(pair) in seen:
+            raise ValueError(f"merge {rank} repeats the pair {pair!r}")
+        seen.add(tuple(pair))
+        yield tuple(pair)
