@@ -5,7 +5,8 @@ are the same model. Wrong values raise ValueError in one sentence before any mem
 """
 
 from dataclasses import asdict, dataclass, fields, replace
-from math import isfinite
+
+from minigpt.checks import number, one_of, whole
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 DTYPES = ("float64", "float32")
@@ -41,17 +42,17 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "context_length", "width", "heads", "layers", "ffn_width"):
-            _whole(name, getattr(self, name), least=1)
+            whole(name, getattr(self, name), least=1)
         if self.width % self.heads:
             raise ValueError(f"width must be divisible by heads, got width {self.width} and {self.heads} heads")
-        _one_of("activation", self.activation, ACTIVATIONS)
-        _one_of("dtype", self.dtype, DTYPES)
+        one_of("activation", self.activation, ACTIVATIONS)
+        one_of("dtype", self.dtype, DTYPES)
         for name in ("attention_bias", "head_bias", "tied_head"):
-            _one_of(name, getattr(self, name), (True, False))
-        _number("norm_epsilon", self.norm_epsilon, above=0.0)
-        _number("dropout", self.dropout, least=0.0, below=1.0)
-        _number("init_std", self.init_std, least=0.0)
-        _whole("init_seed", self.init_seed, least=0)
+            one_of(name, getattr(self, name), (True, False))
+        number("norm_epsilon", self.norm_epsilon, above=0.0)
+        number("dropout", self.dropout, least=0.0, below=1.0)
+        number("init_std", self.init_std, least=0.0)
+        whole("init_seed", self.init_seed, least=0)
 
     @property
     def head_width(self) -> int:
@@ -87,17 +88,17 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "accumulation", "evaluate_every"):
-            _whole(name, getattr(self, name), least=1)
+            whole(name, getattr(self, name), least=1)
         for name in ("warmup_steps", "batch_seed", "dropout_seed"):
-            _whole(name, getattr(self, name), least=0)
-        _one_of("optimizer", self.optimizer, OPTIMIZERS)
-        _one_of("schedule", self.schedule, SCHEDULES)
-        _number("learning_rate", self.learning_rate, above=0.0)
-        _number("epsilon", self.epsilon, above=0.0)
+            whole(name, getattr(self, name), least=0)
+        one_of("optimizer", self.optimizer, OPTIMIZERS)
+        one_of("schedule", self.schedule, SCHEDULES)
+        number("learning_rate", self.learning_rate, above=0.0)
+        number("epsilon", self.epsilon, above=0.0)
         for name in ("beta1", "beta2"):
-            _number(name, getattr(self, name), least=0.0, below=1.0)
+            number(name, getattr(self, name), least=0.0, below=1.0)
         for name in ("weight_decay", "final_learning_rate", "clip_norm"):
-            _number(name, getattr(self, name), least=0.0)
+            number(name, getattr(self, name), least=0.0)
         if self.optimizer == "adam" and self.weight_decay:
             raise ValueError(f"weight_decay needs optimizer 'adamw', got {self.weight_decay} with 'adam'")
         if self.warmup_steps >= self.steps:
@@ -112,8 +113,8 @@ class TokenizerConfig:
     merges: int = 32  # fewer are learned when the text runs out of pairs
 
     def __post_init__(self) -> None:
-        _one_of("kind", self.kind, ("byte_bpe",))
-        _whole("merges", self.merges, least=0)
+        one_of("kind", self.kind, ("byte_bpe",))
+        whole("merges", self.merges, least=0)
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ PRESETS = {
 
 def preset(name: str) -> Preset:
     """The preset called `name`; ValueError that lists the known names otherwise."""
-    _one_of("preset", name, tuple(PRESETS))
+    one_of("preset", name, tuple(PRESETS))
     return PRESETS[name]
 
 
@@ -199,40 +200,16 @@ def override(config, assignments: dict[str, str]):
     kinds = {field.name: field.type for field in fields(config)}
     values = {}
     for name, text in assignments.items():
-        _one_of(f"{type(config).__name__} field", name, tuple(kinds))
+        one_of(f"{type(config).__name__} field", name, tuple(kinds))
         values[name] = _read(name, text, kinds[name])
     return replace(config, **values)
 
 
 def _read(name: str, text: str, kind: type):
     if kind is bool:
-        _one_of(name, text.lower(), ("true", "false"))
+        one_of(name, text.lower(), ("true", "false"))
         return text.lower() == "true"
     try:
         return kind(text)
     except ValueError as error:
         raise ValueError(f"{name} must be {kind.__name__}, got {text!r}") from error
-
-
-def _whole(name: str, value, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
-
-
-def _number(name: str, value, least: float | None = None, above: float | None = None, below: float | None = None):
-    allowed = [f"at least {least:g}"] if least is not None else []
-    allowed += [f"above {above:g}"] if above is not None else []
-    allowed += [f"below {below:g}"] if below is not None else []
-    number = not isinstance(value, bool) and isinstance(value, (int, float)) and isfinite(value)
-    if not (
-        number
-        and (least is None or value >= least)
-        and (above is None or value > above)
-        and (below is None or value < below)
-    ):
-        raise ValueError(f"{name} must be a finite number {' and '.join(allowed)}, got {value!r}")
-
-
-def _one_of(name: str, value, allowed: tuple) -> None:
-    if value not in allowed or (isinstance(value, int) and not isinstance(value, bool) and True in allowed):
-        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")

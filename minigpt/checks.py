@@ -1,0 +1,31 @@
+"""Checks of single values: each raises ValueError in one sentence that names what, got and allowed."""
+
+from math import isfinite
+
+
+def whole(name: str, value, least: int, most: int | None = None) -> None:
+    """`value` must be an int (no bool) from `least` to `most`."""
+    fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
+    if not fits or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
+
+
+def number(
+    name: str, value, least: float | None = None, above: float | None = None, below: float | None = None
+) -> None:
+    """`value` must be finite (no bool, NaN or infinity) and within the bounds given."""
+    allowed = [f"at least {least:g}"] if least is not None else []
+    allowed += [f"above {above:g}"] if above is not None else []
+    allowed += [f"below {below:g}"] if below is not None else []
+    finite = isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+    too_low = finite and ((least is not None and value < least) or (above is not None and value <= above))
+    too_high = finite and below is not None and value >= below
+    if not finite or too_low or too_high:
+        raise ValueError(f"{name} must be a finite number {' and '.join(allowed)}, got {value!r}")
+
+
+def one_of(name: str, value, allowed: tuple) -> None:
+    """`value` must be one of `allowed`, of the same type (1 is not True)."""
+    if not any(value == choice and type(value) is type(choice) for choice in allowed):
+        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")

@@ -1,0 +1,1 @@
+"""The GPT itself, the trace of its stages, and its checkpoints."""
