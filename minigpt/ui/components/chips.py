@@ -1,0 +1,81 @@
+"""Token chips: pieces of text in a row, one of them selected; the app's signature control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from minigpt.ui.components import selection
+from minigpt.ui.components.assets import component
+
+KINDS = ("plain", "special", "padding", "target", "group")
+_CHIPS = component("chips")
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One piece.
+
+    text: shown exactly, spaces kept; give control characters their visible labels before. below: small grey
+    text under it, such as the id. hint: shown on hover and on keyboard focus, such as the bytes. kind:
+    "plain", "special" (BOS, EOS), "padding", "target", or "group", a heading that cannot be selected. tint:
+    0..1, strength of the purple ground, such as a probability; None for the neutral ground.
+    """
+
+    text: str
+    below: str = ""
+    hint: str = ""
+    kind: str = "plain"
+    tint: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"a chip has kind {self.kind!r}; allowed are {', '.join(KINDS)}")
+        if self.tint is not None and not 0 <= self.tint <= 1:
+            raise ValueError(f"a chip has tint {self.tint}; allowed are 0 to 1 or None")
+
+
+def chips(
+    items: Sequence[Chip],
+    *,
+    key: str,
+    label: str,
+    selected: int | None = None,
+    on_select: Callable[[int], None] | None = None,
+    wrap: bool = True,
+) -> None:
+    """Show chips; a click or ArrowLeft, ArrowRight, Home, End on a focused chip selects.
+
+    `selected` and the argument of `on_select` are indices into `items` as given, groups counted; `on_select`
+    runs as a Streamlit callback before the next script run. Python owns the selection: the component follows
+    `selected` at each run. Without `on_select` the chips only show their hints. `wrap=False` gives one
+    scrolling row that keeps the selected chip in view. `label` names the group for screen readers. Raises
+    ValueError when `selected` is outside `items` or a group. Example: `chips([Chip("th", "287"), Chip("e",
+    "69")], key="t", label="Tokens", selected=1, on_select=move)`.
+    """
+    data = payload(items, label=label, selected=selected, active=on_select is not None, wrap=wrap)
+
+    def accept(choice: Any) -> None:
+        if on_select is not None and selection.is_index(choice, len(items)) and items[choice].kind != "group":
+            on_select(choice)
+
+    data["seen"] = selection.seen(key)
+    _CHIPS(key=key, data=data, on_choice_change=selection.listener(key, accept))
+
+
+def payload(
+    items: Sequence[Chip], *, label: str, selected: int | None, active: bool, wrap: bool
+) -> dict[str, Any]:
+    """The JSON the browser gets, checked; see `chips` for the meaning and the errors."""
+    if selected is not None and not selection.is_index(selected, len(items)):
+        raise ValueError(f"selected chip is {selected}; allowed are 0 to {len(items) - 1} or None")
+    if selected is not None and items[selected].kind == "group":
+        raise ValueError(f"selected chip {selected} is a group heading; only the other kinds can be selected")
+    return {
+        "items": [asdict(item) for item in items],
+        "label": label,
+        "selected": selected,
+        "active": active,
+        "wrap": wrap,
+    }
