@@ -1,0 +1,108 @@
+"""python -m minigpt inspect | tokenize | train: the library on the command line, the code the pages call.
+
+Bad input ends with one sentence on standard error and exit code 2.
+"""
+
+import argparse
+import json
+import sys
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.command(options)
+    except (ValueError, ArithmeticError, OSError) as error:
+        print(f"minigpt: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m minigpt", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    inspect = commands.add_parser("inspect", help="every stage of one record at one position")
+    _model_options(inspect)
+    inspect.add_argument("--text", required=True, help="the record")
+    inspect.add_argument("--position", type=int, default=0, help="input position, from 0 (default: 0, BOS)")
+    inspect.set_defaults(command=_inspect)
+
+    tokenize = commands.add_parser("tokenize", help="the ids of a text, merge by merge")
+    _model_options(tokenize)
+    tokenize.add_argument("--text", required=True, help="the text")
+    tokenize.set_defaults(command=_tokenize)
+
+    train = commands.add_parser("train", help="train a preset on a corpus and save its checkpoints")
+    train.add_argument("--preset", default="mg-1", help="model and training settings (default: mg-1)")
+    train.add_argument("--corpus", help="corpus file (JSON with train and validation; default: the bundled one)")
+    train.add_argument("--out", required=True, help="new run folder")
+    train.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="change training settings")
+    train.set_defaults(command=_train)
+
+    for command in (inspect, tokenize, train):
+        command.add_argument("--json", action="store_true", help="print JSON instead of text")
+    return parser
+
+
+def _model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--preset", default="mg-1", help="an untrained preset (default: mg-1)")
+    parser.add_argument("--run", help="a run folder, in place of the preset")
+    parser.add_argument("--step", type=int, help="saved step of the run (default: its last)")
+
+
+def _inspect(options: argparse.Namespace) -> None:
+    from minigpt.inspection import inspect_record
+    from minigpt.report import inspection_text
+
+    model, tokenizer = _load(options)
+    result = inspect_record(model, tokenizer, options.text, options.position)
+    print(json.dumps(result) if options.json else inspection_text(result, tokenizer))
+
+
+def _tokenize(options: argparse.Namespace) -> None:
+    from minigpt.report import token_object, token_text
+
+    _, tokenizer = _load(options, weights=False)
+    result = token_object(tokenizer, options.text)
+    print(json.dumps(result) if options.json else token_text(result))
+
+
+def _train(options: argparse.Namespace) -> None:
+    from minigpt.config import override, preset
+    from minigpt.corpus.records import bundled_corpus, load_corpus
+    from minigpt.report import evaluation_object, evaluation_text
+    from minigpt.training.loop import Evaluation
+    from minigpt.training.start import new_run
+
+    chosen = preset(options.preset)
+    corpus = load_corpus(options.corpus) if options.corpus else bundled_corpus()
+    run, training = new_run(options.out, chosen, corpus, override(chosen.training, _assignments(options.set)))
+    for report in run.record(training):
+        if isinstance(report, Evaluation):
+            print(json.dumps(evaluation_object(report)) if options.json else evaluation_text(report), flush=True)
+
+
+def _load(options: argparse.Namespace, weights: bool = True):
+    """The model (None without `weights`) and tokenizer that the options name."""
+    from minigpt.sources import preset_model, preset_tokenizer, run_model
+
+    if options.run:
+        return run_model(options.run, options.step)
+    if options.step is not None:
+        raise ValueError("--step needs --run: a preset is untrained, at step 0")
+    return preset_model(options.preset) if weights else (None, preset_tokenizer(options.preset))
+
+
+def _assignments(texts: list[str]) -> dict[str, str]:
+    for text in texts:
+        if "=" not in text:
+            raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
+    return dict(text.split("=", 1) for text in texts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""One record through one model, in plain numbers: what `python -m minigpt inspect` prints.
+
+The pages read the same trace; this is the form in which others can check it.
+"""
+
+import torch
+
+from minigpt.corpus.batches import batch_records
+from minigpt.limits import limit
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.loss import loss
+from minigpt.model.trace import Trace
+from minigpt.tokenizers.byte_bpe import ByteBPE
+
+
+def inspect_record(model: MiniGPT, tokenizer: ByteBPE, text: str, position: int) -> dict:
+    """JSON-ready: ids, targets, loss (nats per scored position), position, stages, heads, logits.
+
+    `stages` are in order, each with name, block, shape, formula and the values at `position`. `heads`
+    hold scores and weights of the query at `position` over its visible keys 0 .. position. `logits`
+    hold the highest value, the top id (ties to the lowest), and logit, probability and loss (nats)
+    of the target id. Raises ValueError for a text or a position that does not fit.
+    """
+    check_length(text)
+    batch = batch_records([text], tokenizer, model.config.context_length)
+    check_position(position, batch.scored)
+    trace = model.trace(batch.ids, batch.valid)
+    return {
+        "ids": batch.ids[0, : batch.scored].tolist(),
+        "targets": batch.targets[0, : batch.scored].tolist(),
+        "loss": loss(trace.logits.values, batch.targets).item(),
+        "position": position,
+        "stages": [
+            {
+                "name": stage.name,
+                "block": stage.block,
+                "shape": list(stage.shape),
+                "formula": stage.formula,
+                "values": stage.at(position).tolist(),
+            }
+            for stage in trace.stages
+        ],
+        "heads": head_rows(trace, position),
+        "logits": logit_summary(trace.logits.at(position), batch.targets[0, position].item()),
+    }
+
+
+def head_rows(trace: Trace, position: int) -> list[dict]:
+    """Scores and weights of the query at `position` over keys 0 .. position, for every block and head."""
+    seen = slice(0, position + 1)
+    return [
+        {
+            "block": number,
+            "head": head,
+            "scores": block.scores.at(position)[head, seen].tolist(),
+            "weights": block.weights.at(position)[head, seen].tolist(),
+        }
+        for number, block in enumerate(trace.blocks)
+        for head in range(trace.config.heads)
+    ]
+
+
+def logit_summary(logits: torch.Tensor, target: int) -> dict:
+    """Highest logit and its id, and the target's logit, probability and loss; logits (V,)."""
+    log_probability = logits.log_softmax(-1)[target]
+    return {
+        "max": logits.max().item(),
+        "top": int((logits == logits.max()).nonzero()[0]),
+        "target": target,
+        "logit": logits[target].item(),
+        "probability": log_probability.exp().item(),
+        "loss": -log_probability.item(),
+    }
+
+
+def check_length(text: str) -> None:
+    """Raises ValueError before any work for a text of too many characters."""
+    most = limit("MINIGPT_RECORD_CHARACTERS")
+    if len(text) > most:
+        raise ValueError(f"the text has {len(text):,} characters, at most {most:,} are allowed")
+
+
+def check_position(position: int, positions: int) -> None:
+    """Raises ValueError for a position outside the record."""
+    if not 0 <= position < positions:
+        raise ValueError(f"position must be 0 to {positions - 1} in this record, got {position}")

@@ -1,0 +1,25 @@
+"""How much one request may ask for. Each limit can be changed by an environment variable of the same name.
+
+A limit is checked before the work starts, by the code that would do the work.
+"""
+
+import os
+
+from minigpt.checks import whole
+
+
+def limit(name: str) -> int:
+    """The limit called `name`, from the environment or the default; ValueError for an unusable value."""
+    text = os.environ.get(name)
+    if text is None:
+        return _DEFAULTS[name]
+    if not text.strip().isdecimal():
+        raise ValueError(f"the environment variable {name} must be a whole number, got {text!r}")
+    whole(name, int(text), least=1)
+    return int(text)
+
+
+_DEFAULTS = {
+    "MINIGPT_RECORD_CHARACTERS": 200_000,  # of one text that is encoded on request
+    "MINIGPT_MODEL_PARAMETERS": 500_000_000,  # of one model in memory
+}

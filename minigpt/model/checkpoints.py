@@ -1,0 +1,82 @@
+"""Checkpoints: one safetensors file with the weights, the whole config, the step and the tokenizer's fingerprint.
+
+Nothing is ever unpickled. Equal tensor shapes do not make a checkpoint fit (2 heads of 8 and 4 heads
+of 4 have the same matrices), so config and tokenizer decide.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from minigpt.config import ModelConfig, from_dict, to_dict
+from minigpt.files import write_atomic
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.parameters import shape_only
+
+FORMAT = "minigpt-checkpoint-1"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A loaded model in evaluation mode, the step it was saved at, and the fingerprint of its tokenizer."""
+
+    model: MiniGPT
+    step: int
+    tokenizer: str
+
+
+def save_checkpoint(path: str | Path, model: MiniGPT, step: int, tokenizer: str) -> None:
+    """Write `model` atomically. `tokenizer` is the fingerprint of the tokenizer its ids belong to."""
+    about = {"format": FORMAT, "config": json.dumps(to_dict(model.config)), "step": str(step), "tokenizer": tokenizer}
+    tensors = {name: tensor.detach().contiguous() for name, tensor in model.state_dict().items()}
+    write_atomic(Path(path), save(tensors, metadata=about))
+
+
+def load_checkpoint(
+    path: str | Path, config: ModelConfig | None = None, tokenizer: str | None = None
+) -> Checkpoint:
+    """Read a checkpoint.
+
+    Raises ValueError when the file is no minigpt checkpoint or damaged, when `config` or the
+    `tokenizer` fingerprint differ (naming the fields or both fingerprints), and when a tensor is
+    missing, unexpected or of another shape. Sizes are checked before memory is taken.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            about = file.metadata() or {}
+            if about.get("format") != FORMAT:
+                raise ValueError(f"{path} is not a minigpt checkpoint of format {FORMAT}")
+            stored = from_dict(ModelConfig, json.loads(about["config"]))
+            _same_config(path, stored, config)
+            if tokenizer is not None and about["tokenizer"] != tokenizer:
+                raise ValueError(
+                    f"{path} belongs to the tokenizer {about['tokenizer']}, the one at hand is {tokenizer}"
+                )
+            _same_tensors(path, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}, stored)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+    except (SafetensorError, FileNotFoundError, KeyError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is not a minigpt checkpoint: {error}") from error
+    model = shape_only(stored)
+    model.load_state_dict(tensors, strict=True, assign=True)
+    return Checkpoint(model.eval(), int(about["step"]), about["tokenizer"])
+
+
+def _same_config(path: str | Path, stored: ModelConfig, wanted: ModelConfig | None) -> None:
+    if wanted is None or stored == wanted:
+        return
+    here, there = to_dict(stored), to_dict(wanted)
+    differing = [f"{name} {here[name]} (wanted {there[name]})" for name in here if here[name] != there[name]]
+    raise ValueError(f"{path} has another config: {', '.join(differing)}")
+
+
+def _same_tensors(path: str | Path, shapes: dict[str, tuple[int, ...]], config: ModelConfig) -> None:
+    wanted = {name: tuple(tensor.shape) for name, tensor in shape_only(config).state_dict().items()}
+    missing, unexpected = sorted(wanted.keys() - shapes.keys()), sorted(shapes.keys() - wanted.keys())
+    if missing or unexpected:
+        raise ValueError(f"{path} lacks {missing or 'nothing'} and has unexpected {unexpected or 'nothing'}")
+    for name, shape in wanted.items():
+        if shapes[name] != shape:
+            raise ValueError(f"{path}: {name} has shape {shapes[name]}, the config says {shape}")

@@ -1,0 +1,67 @@
+"""Where the parameters are: one row a tensor, and totals by component. A tied matrix counts once."""
+
+from dataclasses import dataclass
+
+import torch
+
+from minigpt.config import ModelConfig
+from minigpt.limits import limit
+from minigpt.model.gpt import MiniGPT
+
+COMPONENTS = ("token_table", "position_table", "attention", "ffn", "norms", "lm_head")
+
+
+@dataclass(frozen=True)
+class ParameterRow:
+    """One stored tensor: its name in the model and in checkpoints, component, block (None outside) and shape."""
+
+    name: str
+    component: str
+    block: int | None
+    shape: tuple[int, ...]
+    count: int
+
+
+def parameter_rows(model: MiniGPT) -> list[ParameterRow]:
+    """Every stored tensor once, in order; a tied head has no row of its own."""
+    return [
+        ParameterRow(name, _component(name), _block(name), tuple(tensor.shape), tensor.numel())
+        for name, tensor in model.named_parameters()
+    ]
+
+
+def component_counts(model: MiniGPT) -> dict[str, int]:
+    """Parameters by component (0 where a tied head adds none), and their `total`.
+
+    MG-1: 4,656 + 1,024 + 1,024 + 2,128 + 96 + 4,947 = 13,875.
+    """
+    counts = dict.fromkeys(COMPONENTS, 0)
+    for row in parameter_rows(model):
+        counts[row.component] += row.count
+    return counts | {"total": sum(counts.values())}
+
+
+def shape_only(config: ModelConfig) -> MiniGPT:
+    """The model without memory for its numbers (meta device): for counting and for checking shapes.
+
+    Raises ValueError beyond the limit of parameters, before anything is allocated.
+    """
+    with torch.device("meta"):
+        model = MiniGPT(config)
+    count, most = sum(tensor.numel() for tensor in model.parameters()), limit("MINIGPT_MODEL_PARAMETERS")
+    if count > most:
+        raise ValueError(f"this model has {count:,} parameters, at most {most:,} are allowed here")
+    return model
+
+
+def _component(name: str) -> str:
+    parts = name.split(".")
+    by_part = {"token_embedding": "token_table", "position_embedding": "position_table", "attention": "attention"}
+    by_part |= {"ffn": "ffn", "norm1": "norms", "norm2": "norms", "final_norm": "norms"}
+    by_part |= {"head": "lm_head", "head_bias": "lm_head"}
+    return by_part[parts[2] if parts[0] == "blocks" else parts[0]]
+
+
+def _block(name: str) -> int | None:
+    parts = name.split(".")
+    return int(parts[1]) if parts[0] == "blocks" else None
