@@ -1,15 +1,33 @@
-"""Where a model to look at comes from: an untrained preset, or a saved step of a run."""
+"""Where a model to look at comes from: an untrained preset, or a saved step of a run.
+
+A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 
-from minigpt.config import preset
+from minigpt.checks import one_of
+from minigpt.config import PRESETS, preset
 from minigpt.corpus.records import bundled_corpus
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.runs import Run
 
 BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"
+BUNDLED = "mini-gpt"
+SOURCES = (BUNDLED, *PRESETS)
+
+
+def source_steps(name: str) -> tuple[int, ...]:
+    """The steps a source can be seen at; an untrained preset has step 0 only. ValueError for an unknown name."""
+    one_of("model", name, SOURCES)
+    return Run(BUNDLED_RUN).steps if name == BUNDLED else (0,)
+
+
+def load_source(name: str, step: int) -> tuple[MiniGPT, ByteBPE]:
+    """The model of a source at a step, in evaluation mode, and its tokenizer. ValueError for an unknown step."""
+    one_of("step", step, source_steps(name))
+    return run_model(BUNDLED_RUN, step) if name == BUNDLED else preset_model(name)
 
 
 def preset_tokenizer(name: str) -> ByteBPE:

@@ -1,0 +1,81 @@
+"""The frame around every page: navigation, background warm-up, and the guard for pages opened directly."""
+
+import gc
+import threading
+from pathlib import Path
+
+import streamlit as st
+
+from minigpt.ui import workspace
+from minigpt.ui.text import t
+
+ICON = Path(__file__).parent / "icon.png"  # a causal mask; a file, as named icons are fetched from the internet
+FRAMED = "_framed"  # set while app.py runs a page
+VIEW = "_view"
+
+
+def route():
+    """The one navigation of the app, in the order of computation; addresses do not depend on the language."""
+    return st.navigation(
+        [
+            st.Page("pages/overview.py", title=t("Overview"), icon=":material/route:", url_path="overview", default=True),
+            st.Page("pages/tokens.py", title=t("Tokens"), icon=":material/token:", url_path="tokens"),
+            st.Page("pages/stages.py", title=t("Stages"), icon=":material/stacks:", url_path="stages"),
+            st.Page("pages/attention.py", title=t("Attention"), icon=":material/grid_on:", url_path="attention"),
+            st.Page("pages/logits.py", title=t("Logits"), icon=":material/bar_chart:", url_path="logits"),
+        ],
+        position="top",
+    )
+
+
+def guard() -> None:
+    """First line of every page. A page that app.py does not frame, as on a first visit to its address, is sent back.
+
+    A folder named `pages` makes Streamlit serve its files directly until some session has run the navigation.
+    """
+    if FRAMED not in st.session_state:
+        route()
+        st.rerun()
+
+
+def run(page) -> None:
+    """Draw the strip, then the page. A page that cannot be drawn for want of a record says so and stays usable."""
+    from minigpt.ui import strip  # needs torch, which `warm` imports in the background
+
+    workspace.start()
+    view = strip.draw()
+    workspace.write_url()
+    st.session_state[VIEW] = view
+    st.session_state[FRAMED] = True
+    try:
+        page.run()
+    finally:
+        del st.session_state[FRAMED], st.session_state[VIEW]
+
+
+def view():
+    """What the page shows (minigpt.ui.view.View). Ends the page when the record or model cannot be used."""
+    if st.session_state[VIEW] is None:
+        st.stop()
+    return st.session_state[VIEW]
+
+
+@st.cache_resource(show_spinner=False)
+def warm() -> threading.Thread:
+    """Import the slow packages once, beside the first paint, then take them out of the collector's rounds.
+
+    One torch thread: several readers on two cores are served faster so.
+    """
+
+    def work() -> None:
+        import pandas  # noqa: F401
+        import plotly.graph_objects  # noqa: F401
+        import torch
+
+        torch.set_num_threads(1)
+        gc.collect()
+        gc.freeze()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread

@@ -1,0 +1,125 @@
+"""The strip above every page: record, model, training step, and the token chips that choose the position."""
+
+import streamlit as st
+
+from minigpt.corpus.records import bundled_corpus
+from minigpt.sources import BUNDLED, SOURCES, source_steps
+from minigpt.tokenizers.labels import visible_label
+from minigpt.ui import messages, workspace
+from minigpt.ui.components.chips import Chip, chips
+from minigpt.ui.text import t
+from minigpt.ui.view import View, resolve
+
+SAMPLES = (
+    ("english", "The key is blue. Answer: blue."),
+    ("chinese", "法国的首都叫巴黎。"),
+    ("repeated", "the cat the cat"),
+    ("marks", "<b>1</b> $x$ **b**\n🙂"),
+)
+
+
+def draw() -> View | None:
+    """Draw the strip; the view the page shows, or None after a sentence that says what to change."""
+    with st.container(key="strip"):
+        _controls()
+        try:
+            view = resolve()
+        except ValueError as error:
+            messages.problem(str(error))
+            return None
+        _chips(view)
+    for sentence in workspace.notices():
+        messages.notice(sentence)
+    return view
+
+
+def model_title(name: str) -> str:
+    """How a source is called in the model list."""
+    if name == BUNDLED:
+        return t("MG-1, trained (shipped run)")
+    return t("{name}, untrained", name=name.upper() if name == "mg-1" else name)
+
+
+def _controls() -> None:
+    space = workspace.current()
+    record, samples, model, step = st.columns([5, 1.1, 2.6, 2.6], vertical_alignment="bottom")
+    with record:
+        st.session_state["record"] = space.text
+        st.text_area(t("Record"), key="record", height=68, on_change=_take_record, help=_record_help())
+    with samples, st.popover(t("Examples"), width="stretch"):
+        _examples()
+    with model:
+        known = space.model in SOURCES
+        st.session_state["model_choice"] = space.model if known else None
+        st.selectbox(t("Model"), SOURCES, key="model_choice", format_func=model_title, on_change=_take_model)
+    with step:
+        _step(source_steps(space.model) if known else (0,))
+
+
+def _step(steps: tuple[int, ...]) -> None:
+    label = t("Training step")
+    if len(steps) == 1:
+        st.text_input(label, value=t("0 (untrained)"), disabled=True, key="step_fixed")
+        return
+    step = workspace.current().step
+    st.session_state["step_choice"] = step if step in steps else steps[-1]
+    st.select_slider(label, steps, key="step_choice", on_change=_take_step)
+
+
+def _examples() -> None:
+    st.caption(t("From the corpus, and a few odd ones"))
+    corpus = bundled_corpus()
+    texts = [text for _, text in SAMPLES]
+    texts += [record.text for record in corpus.train + corpus.validation if record.text not in texts]
+    items = [Chip(visible_label(text.encode())) for text in texts]
+    chips(items, key="examples", label=t("Example records"), on_select=lambda index: _set_record(texts[index]))
+
+
+def _chips(view: View) -> None:
+    items = [
+        Chip(
+            label,
+            below=str(id),
+            hint=_chip_hint(view, position),
+            kind="special" if view.is_special(id) else "plain",
+        )
+        for position, (label, id) in enumerate(zip(view.labels, view.ids, strict=True))
+    ]
+    chips(items, key="position", label=t("Position"), selected=view.position, on_select=_take_position)
+
+
+def _chip_hint(view: View, position: int) -> str:
+    piece = view.tokenizer.piece_bytes(view.ids[position])
+    shown = piece.hex(" ").upper() if piece else t("none, a special id")
+    return t(
+        "position {position} · id {id} · bytes {bytes} · next: {target} ({loss:.3f} nats)",
+        position=position,
+        id=view.ids[position],
+        bytes=shown,
+        target=view.target_labels[position],
+        loss=view.losses[position],
+    )
+
+
+def _record_help() -> str:
+    return t("Type any text; leave the box or press Ctrl+Enter. Then click a token below, or use the arrow keys.")
+
+
+def _set_record(text: str) -> None:
+    workspace.choose(text=text, position=0)
+
+
+def _take_record() -> None:
+    _set_record(st.session_state["record"])
+
+
+def _take_model() -> None:
+    workspace.choose(model=st.session_state["model_choice"], step=None, block=0, head=0)
+
+
+def _take_step() -> None:
+    workspace.choose(step=st.session_state["step_choice"])
+
+
+def _take_position(position: int) -> None:
+    workspace.choose(position=position)

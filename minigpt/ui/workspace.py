@@ -1,0 +1,79 @@
+"""The reader's workspace: which model, step, record, position, block and head every page shows.
+
+It lives in the session and in the URL as plain values, so that a link reproduces the view. Nothing
+here needs torch, so the first paint does not wait for it.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+import streamlit as st
+
+from minigpt.ui.text import t
+
+STATE = "workspace"
+NOTICES = "workspace_notices"
+DEFAULT_TEXT = "The key is red. Answer: red."
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """What is looked at. `step` None means the model's last saved step, `position` counts input slots from 0."""
+
+    model: str = "mini-gpt"
+    step: int | None = 100
+    text: str = DEFAULT_TEXT
+    position: int = 5
+    block: int = 0
+    head: int = 0
+    stage: str = "block_input"
+
+
+def start() -> None:
+    """Once a session: read the URL. A value that cannot be used is named in a notice, the default stays."""
+    if STATE in st.session_state:
+        return
+    notices, values = [], {}
+    for field in fields(Workspace):
+        if field.name not in st.query_params:
+            continue
+        text = st.query_params[field.name]
+        if field.name in ("model", "text", "stage"):
+            values[field.name] = text
+        elif text.isascii() and text.isdecimal() and len(text) < 10:
+            values[field.name] = int(text)
+        else:
+            notices.append(t("The link says {name} = {text}; it must be a whole number.", name=field.name, text=text))
+    if "model" in values and "step" not in values:
+        values["step"] = None
+    st.session_state[STATE] = Workspace(**values)
+    st.session_state[NOTICES] = notices
+
+
+def current() -> Workspace:
+    """The workspace of this session."""
+    return st.session_state[STATE]
+
+
+def choose(**changes) -> None:
+    """Change the workspace: in a callback, before the rerun, or while it is being resolved."""
+    st.session_state[STATE] = replace(current(), **changes)
+
+
+def notices() -> list[str]:
+    """Sentences about values that could not be used; shown once."""
+    found, st.session_state[NOTICES] = st.session_state.get(NOTICES, []), []
+    return found
+
+
+def note(sentence: str) -> None:
+    """Keep a sentence for the next `notices`."""
+    st.session_state.setdefault(NOTICES, []).append(sentence)
+
+
+def write_url() -> None:
+    """Put the workspace into the address bar, if it says something else."""
+    space = current()
+    for field in fields(Workspace):
+        value = getattr(space, field.name)
+        if value is not None and st.query_params.get(field.name) != str(value):
+            st.query_params[field.name] = str(value)
