@@ -64,9 +64,7 @@ def chips(
     _CHIPS(key=key, data=data, on_choice_change=selection.listener(key, accept))
 
 
-def payload(
-    items: Sequence[Chip], *, label: str, selected: int | None, active: bool, wrap: bool
-) -> dict[str, Any]:
+def payload(items: Sequence[Chip], *, label: str, selected: int | None, active: bool, wrap: bool) -> dict[str, Any]:
     """The JSON the browser gets, checked; see `chips` for the meaning and the errors."""
     if selected is not None and not selection.is_index(selected, len(items)):
         raise ValueError(f"selected chip is {selected}; allowed are 0 to {len(items) - 1} or None")

@@ -76,6 +76,7 @@ class Matrix {
     this.paintTitles(ctx);
     this.paintLegend();
     this.draw();
+    if (this.hover) this.fillTip(this.hover);
   }
 
   // Cell size, gaps, and the room for labels, from the width at hand.
@@ -90,7 +91,8 @@ class Matrix {
     const w = numbers ? Math.min(72, fit) : Math.max(2, Math.min(header.maxCell, fit));
     const h = numbers ? NUMBER_HEIGHT : w;
     const longest = widest(header.columns, 104);
-    const flat = longest <= w - 6;
+    const flat = longest <= w - 6 || w >= 52;
+    this.upright = new Set(w < 14 ? [] : header.columns.flatMap((text, c) => (graphemes(text.slice(0, 24)).length === 1 ? [c] : [])));
     const top = (flat ? LINE + 4 : longest + 8) + (header.columnTitle ? LINE + 5 : 0);
     const total = Math.max(left + w * width + 3, Math.min(room, left + 120));
     this.place = { left, top, w, h, gap: Math.min(w, h) >= 5 ? 1 : 0, flat, longest, numbers, total, tall: top + h * height + 3 };
@@ -201,7 +203,6 @@ class Matrix {
     if (header.markRow !== null) this.markRow(ctx, header.markRow);
     if (this.exists(this.selected)) this.frame(ctx, this.box(...this.selected), theme.ink, 2);
     if (this.exists(this.hover) && String(this.hover) !== String(this.selected)) this.frame(ctx, this.box(...this.hover), theme.ink, 1.25);
-    if (!this.tip.hidden && this.hover) this.fillTip(this.hover);
   }
 
   frame(ctx, { left, top, width, height }, colour, weight) {
@@ -239,7 +240,7 @@ class Matrix {
       const bold = strong.has(c), middle = left + c * w + (w - gap) / 2;
       ctx.font = this.font(bold ? 700 : 400);
       ctx.fillStyle = bold ? theme.ink : theme.grey;
-      if (flat) {
+      if (flat || this.upright.has(c)) {
         ctx.textAlign = "center";
         ctx.fillText(shorten(ctx, header.columns[c], w - 2), middle, top - LINE / 2 - 2);
         continue;
@@ -276,8 +277,9 @@ class Matrix {
     if (String(cell) === String(this.hover) && this.tip.hidden === !cell) return;
     this.hover = this.exists(cell) ? cell : null;
     this.canvas.classList.toggle("over-cell", this.hover !== null);
-    this.tip.hidden = this.hover === null;
     this.draw();
+    this.tip.hidden = this.hover === null;
+    if (this.hover) this.fillTip(this.hover);
   }
 
   words(cell) {

@@ -91,8 +91,7 @@ def content(
     """Header fields and arrays of the payload, checked; see `matrix`."""
     if (len(rows), len(columns)) != table.shape:
         raise ValueError(
-            f"{len(rows)} row and {len(columns)} column labels for values of shape {table.shape}; "
-            "they must agree"
+            f"{len(rows)} row and {len(columns)} column labels for values of shape {table.shape}; they must agree"
         )
     if palette not in PALETTES:
         raise ValueError(f"palette is {palette!r}; allowed are {', '.join(PALETTES)}")
@@ -142,13 +141,10 @@ def _flags(values: Any, name: str) -> np.ndarray:
     return array.astype(np.uint8)
 
 
-def _check_positions(
-    table: np.ndarray, selected: tuple[int, int] | None, mark_row: int | None, max_cell: int
-) -> None:
+def _check_positions(table: np.ndarray, selected: tuple[int, int] | None, mark_row: int | None, max_cell: int) -> None:
     if selected is not None and not _is_cell(table, selected):
         raise ValueError(
-            f"selected is {selected!r}; it must be a (row, column) inside {table.shape} "
-            "whose value is not NaN, or None"
+            f"selected is {selected!r}; it must be a (row, column) inside {table.shape} whose value is not NaN, or None"
         )
     if mark_row is not None and not selection.is_index(mark_row, table.shape[0]):
         raise ValueError(f"mark_row is {mark_row!r}; allowed are 0 to {table.shape[0] - 1} or None")

@@ -58,9 +58,7 @@ def test_limit_of_shares_is_one():
 
 
 def test_mask_and_exact_travel_beside_the_values():
-    _, arrays = sent(
-        np.zeros((1, 2), np.float32), masked=np.array([[False, True]]), exact=np.array([[0.1, 0.2]])
-    )
+    _, arrays = sent(np.zeros((1, 2), np.float32), masked=np.array([[False, True]]), exact=np.array([[0.1, 0.2]]))
     assert arrays["masked"].tolist() == [0, 1] and arrays["exact"].tolist() == [0.1, 0.2]
 
 
