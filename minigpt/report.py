@@ -62,7 +62,8 @@ def evaluation_object(row: Evaluation) -> dict:
 def evaluation_text(row: Evaluation) -> str:
     """An evaluation row as a line, the best marked."""
     validation = "not available" if row.validation_loss is None else f"{row.validation_loss:.6f}"
-    return f"step {row.step:>6}  train {row.train_loss:.6f}  validation {validation}{'  best so far' if row.best else ''}"
+    best = "  best so far" if row.best else ""
+    return f"step {row.step:>6}  train {row.train_loss:.6f}  validation {validation}{best}"
 
 
 def _first(values: list) -> str:

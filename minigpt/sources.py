@@ -11,6 +11,7 @@ from minigpt.config import PRESETS, preset
 from minigpt.corpus.records import bundled_corpus
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.training.loop import Evaluation
 from minigpt.training.runs import Run
 
 BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"
@@ -22,6 +23,12 @@ def source_steps(name: str) -> tuple[int, ...]:
     """The steps a source can be seen at; an untrained preset has step 0 only. ValueError for an unknown name."""
     one_of("model", name, SOURCES)
     return Run(BUNDLED_RUN).steps if name == BUNDLED else (0,)
+
+
+def source_evaluations(name: str) -> list[Evaluation]:
+    """The losses over the full splits along a source's run, by step; empty for an untrained preset."""
+    one_of("model", name, SOURCES)
+    return Run(BUNDLED_RUN).evaluations() if name == BUNDLED else []
 
 
 def load_source(name: str, step: int) -> tuple[MiniGPT, ByteBPE]:

@@ -18,7 +18,7 @@ def route():
     """The one navigation of the app, in the order of computation; addresses do not depend on the language."""
     return st.navigation(
         [
-            st.Page("pages/overview.py", title=t("Overview"), icon=":material/route:", url_path="overview", default=True),
+            st.Page("pages/overview.py", title=t("Overview"), icon=":material/route:", default=True),
             st.Page("pages/tokens.py", title=t("Tokens"), icon=":material/token:", url_path="tokens"),
             st.Page("pages/stages.py", title=t("Stages"), icon=":material/stacks:", url_path="stages"),
             st.Page("pages/attention.py", title=t("Attention"), icon=":material/grid_on:", url_path="attention"),

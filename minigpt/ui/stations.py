@@ -1,0 +1,105 @@
+"""The stations of the overview: from text to loss, each with its shape, its real numbers and one sentence."""
+
+from math import log
+
+from minigpt.inspection import logit_summary
+from minigpt.model.reading import read_query
+from minigpt.model.trace import Stage
+from minigpt.ui.components.pipeline import Box
+from minigpt.ui.text import t
+from minigpt.ui.view import View
+
+SHOWN = 64  # numbers of one strip
+
+
+def boxes(view: View) -> list[Box]:
+    """One box a station, in the order of computation, for the chosen position, block and head."""
+    return [_tokens(view), _vectors(view), _attention(view), _ffn(view), _logits(view), _loss(view)]
+
+
+def shape(stage: Stage) -> str:
+    """`[1, 64, 16]`"""
+    return f"[{', '.join(map(str, stage.shape))}]"
+
+
+def _tokens(view: View) -> Box:
+    sentence = t(
+        "{characters} characters become {pieces} pieces between BOS and EOS",
+        characters=len(view.space.text),
+        pieces=view.length - 1,
+    )
+    note = t("{length} of {slots} slots", length=view.length, slots=view.slots)
+    return Box("tokens", t("Tokens"), f"[1, {view.slots}]", sentence, role="residual", note=note)
+
+
+def _vectors(view: View) -> Box:
+    stage = view.trace.blocks[0].block_input
+    sentence = t(
+        "row {id} of the token table plus row {position} of the position table",
+        id=view.ids[view.position],
+        position=view.position,
+    )
+    return Box("block_input", t("Vectors"), shape(stage), sentence, _values(view, stage), role="residual")
+
+
+def _attention(view: View) -> Box:
+    stage = view.trace.blocks[view.block].weights
+    weights = stage.at(view.position)[view.head, : view.length]
+    most = read_query(weights, view.batch.ids[0, : view.length], view.position)
+    sentence = t(
+        "head {head} gives {share:.0%} of its weight to {piece} at position {key}",
+        head=view.head,
+        share=most.share,
+        piece=view.labels[most.key],
+        key=most.key,
+    )
+    strip = weights[: view.position + 1][-SHOWN:].tolist()
+    title = _in_block(view, t("Attention"))
+    return Box("attention", title, shape(stage), sentence, strip, palette="attention", role="query")
+
+
+def _ffn(view: View) -> Box:
+    stage = view.trace.blocks[view.block].ffn_activation
+    values = stage.at(view.position)
+    if view.model.config.activation == "relu":
+        sentence = t("ReLU keeps {kept} of {all} numbers", kept=int((values > 0).sum()), all=len(values))
+    else:
+        sentence = t("GELU leaves {kept} of {all} numbers above 0", kept=int((values > 0).sum()), all=len(values))
+    title = _in_block(view, t("Feed-forward"))
+    return Box(stage.name, title, shape(stage), sentence, _values(view, stage), role="value")
+
+
+def _logits(view: View) -> Box:
+    stage = view.trace.logits
+    logits = stage.at(view.position)
+    highest = logits.double().softmax(-1).sort(descending=True, stable=True)
+    sentence = t(
+        "it expects {piece} next, with {share:.1%}",
+        piece=view.tokenizer.piece_label(int(highest.indices[0])),
+        share=highest.values[0].item(),
+    )
+    note = t("{most} highest of {all}", most=min(16, len(logits)), all=f"{len(logits):,}")
+    strip = highest.values[:16].tolist()
+    return Box("logits", t("Logits"), shape(stage), sentence, strip, "probability", role="prediction", note=note)
+
+
+def _loss(view: View) -> Box:
+    target = view.targets[view.position]
+    probability = logit_summary(view.trace.logits.at(view.position), target)["probability"]
+    sentence = t(
+        "the next piece is {piece}: −ln {probability:.4g} = {loss:.4g} nats",
+        piece=view.tokenizer.piece_label(target),
+        probability=probability,
+        loss=view.losses[view.position],
+    )
+    note = t("mean {loss:.4f}, all equal {uniform:.4f}", loss=view.loss, uniform=log(view.model.config.vocab_size))
+    return Box("loss", t("Loss"), "[]", sentence, view.losses[:SHOWN], "probability", role="target", note=note)
+
+
+def _values(view: View, stage: Stage) -> list[float]:
+    return stage.at(view.position)[:SHOWN].tolist()
+
+
+def _in_block(view: View, title: str) -> str:
+    last = view.model.config.layers - 1
+    return title if last == 0 else t("{title}, block {block} of 0–{last}", title=title, block=view.block, last=last)

@@ -1,0 +1,74 @@
+"""What happens between text and loss?"""
+
+from math import log
+
+import streamlit as st
+
+from minigpt.figures.training import loss_curve
+from minigpt.inspection import logit_summary
+from minigpt.sources import source_evaluations
+from minigpt.ui import proof, shell, workspace
+from minigpt.ui.components.pipeline import pipeline
+from minigpt.ui.stations import boxes
+from minigpt.ui.text import plain, t
+
+shell.guard()
+view = shell.view()
+target = logit_summary(view.trace.logits.at(view.position), view.targets[view.position])
+
+
+def open_page(station: str) -> None:
+    """Remember the station; the page changes after the callback."""
+    st.session_state["open_station"] = station
+
+
+st.title(t("Inside a GPT, from text to loss"))
+st.caption(
+    t(
+        "Every number is computed by the model above for position {position}, {piece}. Click a box to look inside it.",
+        position=view.position,
+        piece=plain(view.labels[view.position]),
+    )
+)
+pipeline(boxes(view), key="pipeline", label=t("From text to loss"), on_open=open_page)
+
+station = st.session_state.pop("open_station", None)
+if station is not None:
+    page = {"tokens": "tokens", "attention": "attention", "logits": "logits", "loss": "logits"}.get(station, "stages")
+    if page == "stages":
+        workspace.choose(stage=station, block=0 if station == "block_input" else view.block)
+    st.switch_page(f"pages/{page}.py")
+
+mean, uniform, here, rank = st.columns(4)
+mean.metric(t("Mean loss of the record"), t("{loss:.6f} nats", loss=view.loss))
+uniform.metric(t("If all pieces were equal"), t("{loss:.6f} nats", loss=log(view.model.config.vocab_size)))
+here.metric(t("Probability of the right piece"), f"{target['probability']:.4%}")
+rank.metric(t("Parameters"), f"{sum(parameter.numel() for parameter in view.model.parameters()):,}")
+
+rows = source_evaluations(view.space.model)
+learned, checked = st.columns(2, gap="large")
+with learned:
+    st.subheader(t("How this model learned"))
+    if rows:
+        best = min(rows, key=lambda row: row.validation_loss)
+        st.caption(
+            t(
+                "Lowest validation loss {loss:.4f} nats at step {step}; later the curves part: it learns by heart.",
+                loss=best.validation_loss,
+                step=best.step,
+            )
+        )
+        curve = loss_curve(
+            [row.step for row in rows],
+            [row.train_loss for row in rows],
+            [row.validation_loss for row in rows],
+            names=(t("training records"), t("validation records")),
+            uniform=(t("all pieces equal"), log(view.model.config.vocab_size)),
+            here=(t("shown"), view.space.step),
+        )
+        st.echarts_chart(curve, key="learned", height=260, alt=t("Loss over training steps"))
+    else:
+        st.caption(t("This model is untrained: its weights are those of its seed, its guesses near chance."))
+with checked:
+    st.subheader(t("Check it yourself"))
+    proof.draw(view)
