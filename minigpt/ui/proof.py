@@ -10,7 +10,7 @@ from minigpt.ui.view import View
 
 def draw(view: View) -> None:
     """A button, then what each experiment found for this model, step and record."""
-    st.write(t("Eleven experiments on this model and this record, each with the number it found."))
+    st.write(t("Twelve experiments on this model and this record, each with the number it found."))
     shown = (view.space.model, view.space.step, view.space.text)
     if st.button(t("Run the experiments"), key="run_checks", type="primary"):
         st.session_state["checks"] = shown, all_checks(view.model, view.tokenizer, view.space.text)
@@ -33,6 +33,7 @@ def _row(check: Check) -> dict[str, str]:
 
 
 SENTENCES = {
+    "traced_forward": "The stages shown come from the same forward that answers without a trace, bit for bit",
     "future_token": "Change the last token: nothing before it moves",
     "padding_content": "Fill the padding slots with other ids: no real position moves",
     "other_record": "Put another record into the batch: this one does not move",
