@@ -1,0 +1,8 @@
+"""Generation: from the logits of one position to the next token, and numbers about the text that results.
+
+settings.py   SampleConfig, the allowed range of every setting, the presets
+sampling.py   the filters in order (forbid, temperature, top-k, top-p, softmax), each one plottable
+drawing.py    the draw: greedy, random with an own generator, or with the same dice for several columns
+measures.py   repetition, distinctness, surprise, entropy, where texts part
+copies.py     the longest copy from the corpus, with the record it comes from
+"""

@@ -1,0 +1,112 @@
+"""The draw: one id out of a distribution, by the best, by a generator, or by a given throw of the dice.
+
+Randomness always comes from a generator that the caller owns, one for each column; torch's global random
+state is neither read nor changed. Greedy draws use no random number at all.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from minigpt.generation.sampling import Chain
+
+SUM_TOLERANCE = 1e-4  # how far a distribution's sum may be from 1; float32 over 50,257 ids is off by 1e-6
+
+
+@dataclass(frozen=True)
+class DiceDraw:
+    """The id that a throw u falls on, and its interval low <= u < high on the cumulative bar from 0 to 1."""
+
+    token_id: int
+    low: float
+    high: float
+
+
+def new_generator(seed: int) -> torch.Generator:
+    """Return a fresh CPU generator with this seed; each column owns one (SampleConfig checks seeds)."""
+    return torch.Generator().manual_seed(seed)
+
+
+def draw(probabilities: Tensor, generator: torch.Generator, kept: Tensor | None = None) -> Tensor:
+    """Draw one id from each distribution (..., V); returns int64 (...).
+
+    This is torch.multinomial(probabilities, 1, generator=generator) on the generator's device, so the same
+    seed gives the same ids whichever device the model used. The result is verified: the id must have a
+    probability above 0 and, where `kept` (bool, (..., V)) is given, be in it. Raises ValueError if it is
+    not, and before drawing if the tensor is no distribution.
+
+    Example: draw(tensor([0., 1., 0.]), new_generator(7)) is tensor(1).
+    """
+    _check_distribution(probabilities)
+    rows = probabilities.to(generator.device).reshape(-1, probabilities.shape[-1])  # (N, V)
+    ids = torch.multinomial(rows, 1, generator=generator)  # (N, 1)
+    possible = ids.min().item() >= 0 and ids.max().item() < rows.shape[-1]
+    possible = possible and rows.gather(-1, ids).min().item() > 0
+    if possible and kept is not None:
+        possible = kept.to(rows.device).reshape(rows.shape).gather(-1, ids).all().item()
+    if not possible:
+        got = ids.flatten().tolist()
+        raise ValueError(f"the draw gave the ids {got}; allowed: kept ids with a probability above 0")
+    return ids.reshape(probabilities.shape[:-1])
+
+
+def draw_greedy(probabilities: Tensor) -> Tensor:
+    """Return the most probable id of each distribution (..., V), ties to the lowest id; int64 (...).
+
+    Example: draw_greedy(tensor([0.2, 0.4, 0.4])) is tensor(1).
+    """
+    _check_distribution(probabilities)
+    return probabilities.argmax(-1)
+
+
+def draw_from(chain: Chain, generator: torch.Generator) -> Tensor:
+    """Draw from the distribution that the chain shows; a greedy chain leaves the generator untouched.
+
+    Example: with chain = filter_chain(tensor([5., 5., 0.]), SampleConfig(top_k=1)) every draw is tensor(0).
+    """
+    if chain.greedy:
+        return draw_greedy(chain.probabilities)
+    return draw(chain.probabilities, generator, chain.kept_top_p)
+
+
+def throw_dice(generator: torch.Generator) -> float:
+    """Return one u in [0, 1) (float64) to be shared by several columns through `draw_with_dice`."""
+    return torch.rand((), generator=generator, dtype=torch.float64, device=generator.device).item()
+
+
+def draw_with_dice(probabilities: Tensor, u: float) -> DiceDraw:
+    """Return the id whose part of the cumulative bar contains u; probabilities (V,), ids in ascending order.
+
+    Columns that use the same u differ only because their distributions differ. The bar is summed in float64
+    and scaled to end at exactly 1; an id of probability 0 has an empty part and is never chosen. Raises
+    ValueError unless 0 <= u < 1 and the tensor is one distribution.
+
+    Example: draw_with_dice(tensor([0.5, 0., 0.5]), 0.5) == DiceDraw(2, 0.5, 1.0).
+    """
+    if isinstance(u, bool) or not isinstance(u, int | float) or not 0.0 <= u < 1.0:
+        raise ValueError(f"u is {u!r}; allowed: a number from 0 up to but not including 1")
+    if probabilities.dim() != 1:
+        raise ValueError(f"probabilities have shape {tuple(probabilities.shape)}; allowed: (V,)")
+    _check_distribution(probabilities)
+    sums = probabilities.detach().cpu().double().cumsum(-1)
+    ends = sums / sums[-1]  # (V,), the last is exactly 1
+    token_id = int((ends <= u).sum())
+    low = ends[token_id - 1].item() if token_id else 0.0
+    return DiceDraw(token_id, low, ends[token_id].item())
+
+
+def _check_distribution(probabilities: Tensor) -> None:
+    known_type = probabilities.dtype in (torch.float32, torch.float64)
+    if not known_type or probabilities.dim() == 0 or probabilities.numel() == 0:
+        got = f"{probabilities.dtype} {tuple(probabilities.shape)}"
+        raise ValueError(f"probabilities are {got}; allowed: float32 or float64 of shape (..., V), not empty")
+    sums = probabilities.sum(-1)
+    wrong = (sums - 1).abs().max().item()
+    lowest = probabilities.min().item()
+    if math.isnan(wrong) or wrong > SUM_TOLERANCE or lowest < 0:
+        raise ValueError(
+            f"probabilities have the smallest value {lowest:g} and a sum {wrong:g} away from 1; "
+            "allowed: numbers from 0 that sum to 1"
+        )
