@@ -63,10 +63,10 @@ class Chips {
       node.style.background = node.style.color = "";
       return;
     }
-    const colours = ramp("probability", this.theme.dark);
+    const colours = ramp("probability", this.theme);
     const at = rampIndex("probability", tint, 1);
     node.style.background = colours.css[at];
-    node.style.color = colours.darkText[at] ? "#16121d" : "#ffffff";
+    node.style.color = colours.darkText[at] ? "#000000" : "#ffffff";
   }
 
   select(at, first) {

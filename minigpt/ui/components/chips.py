@@ -9,7 +9,7 @@ from typing import Any
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 
-KINDS = ("plain", "special", "padding", "target", "group")
+KINDS = ("plain", "special", "padding", "target", "fresh", "group")
 _CHIPS = component("chips")
 
 
@@ -19,8 +19,8 @@ class Chip:
 
     text: shown exactly, spaces kept; give control characters their visible labels before. below: small grey
     text under it, such as the id. hint: shown on hover and on keyboard focus, such as the bytes. kind:
-    "plain", "special" (BOS, EOS), "padding", "target", or "group", a heading that cannot be selected. tint:
-    0..1, strength of the purple ground, such as a probability; None for the neutral ground.
+    "plain", "special" (BOS, EOS), "padding", "target", "fresh" (just made), or "group", a heading that cannot be
+    selected. tint: 0..1, strength of the purple ground, such as a probability; None for the neutral ground.
     """
 
     text: str

@@ -104,7 +104,7 @@ class Gallery {
   }
 
   levels() {
-    const { rgb } = ramp("attention", this.theme.dark);
+    const { rgb } = ramp("attention", this.theme);
     return Uint32Array.from({ length: 256 }, (_, level) => pack32(rgb[rampIndex("attention", level / 255, 1)]));
   }
 

@@ -116,7 +116,7 @@ class Matrix {
   paintCells(ctx) {
     const { width, height, theme, header } = this, { values, masked } = this.arrays;
     const { left, top, w, h, gap } = this.place;
-    const colours = ramp(header.palette, theme.dark).css;
+    const colours = ramp(header.palette, theme).css;
     const hatch = masked ? this.hatch(ctx) : null;
     for (let r = 0; r < height; r++) {
       for (let c = 0; c < width; c++) {
@@ -151,13 +151,13 @@ class Matrix {
 
   paintNumbers(ctx) {
     const { width, theme, header } = this, { values, masked } = this.arrays;
-    const { darkText } = ramp(header.palette, theme.dark);
+    const { darkText } = ramp(header.palette, theme);
     ctx.font = `500 11.5px ${theme.font}`;
     ctx.textAlign = "center";
     values.forEach((value, at) => {
       if (Number.isNaN(value) || masked?.[at]) return;
       const box = this.box(Math.floor(at / width), at % width);
-      ctx.fillStyle = darkText[this.colourAt(at)] ? "#14171c" : "#ffffff";
+      ctx.fillStyle = darkText[this.colourAt(at)] ? "#000000" : "#ffffff";
       ctx.fillText(shortNumber(value), box.left + box.width / 2, box.top + box.height / 2 + 0.5, box.width - 4);
     });
   }
@@ -185,7 +185,7 @@ class Matrix {
     this.low.textContent = signed ? mark((v) => v < -limit, "≤ ") + legendNumber(-limit) : "0";
     this.high.textContent = mark((v) => v > limit, "≥ ") + legendNumber(limit);
     this.middle.textContent = signed ? "0" : "";
-    this.bar.style.background = gradient(header.palette, theme.dark);
+    this.bar.style.background = gradient(header.palette, theme);
     this.maskKey.hidden = !masked?.includes(1);
     this.maskWord.textContent = header.words.masked;
     this.legend.style.paddingLeft = `${Math.min(this.place.left, this.root.clientWidth - 240)}px`;

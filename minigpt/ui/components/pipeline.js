@@ -64,7 +64,7 @@ class Pipeline {
   drawStrip(canvas, { values, palette, role }) {
     const width = canvas.parentElement.clientWidth - 28, height = 30;
     const ctx = sizeCanvas(canvas, width, height);
-    const colours = ramp(palette, this.theme.dark).css;
+    const colours = ramp(palette, this.theme).css;
     const highest = Math.max(...values.map(Math.abs));
     const limit = palette === "attention" ? 1 : highest;
     const accent = getComputedStyle(canvas).getPropertyValue(`--${role}`);

@@ -32,6 +32,8 @@ def listener(key: str, accept: Callable[[Any], None] | None) -> Callable[[], Non
         message = st.session_state[key].get(EVENT)
         if not isinstance(message, dict) or not isinstance(message.get("n"), int):
             return
+        if message["n"] == seen(key):  # the browser repeats its state after a page change; the choice is old
+            return
         st.session_state[_seen_key(key)] = message["n"]
         if accept is not None:
             accept(message.get("at"))

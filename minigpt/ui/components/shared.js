@@ -1,17 +1,17 @@
 // Shared by all components: theme, palettes, numbers, labels, tooltips, payloads, and the way a choice travels.
 
-const STOPS = {
+// "signed" and "attention" are the diverging and sequential chart colours of the Streamlit theme (config.toml), so that
+// canvases and charts agree; these stand in where a theme gives no hex colours. Purple is ours: probability.
+const PURPLE = {
+  light: ["#ffffff", "#f0e4fe", "#e0c8fc", "#cba2fa", "#b477f7", "#9d4dec", "#8330d0", "#6419a3"],
+  dark: ["#1c1a28", "#2f1f4a", "#46256f", "#63309c", "#8243cc", "#a65ff2", "#cd9ffa", "#f0e2ff"],
+};
+const STAND_IN = {
   signed: {
-    light: [[0, "#b93a06"], [0.25, "#f59a55"], [0.5, "#f3f4f6"], [0.75, "#6aa5f8"], [1, "#1d4fd7"]],
-    dark: [[0, "#ffc184"], [0.25, "#c2600f"], [0.5, "#232833"], [0.75, "#2d68cf"], [1, "#9ccbff"]],
+    light: ["#b93a06", "#f59a55", "#f3f4f6", "#6aa5f8", "#1d4fd7"], dark: ["#ffc184", "#c2600f", "#232833", "#2d68cf", "#9ccbff"],
   },
   attention: {
-    light: [[0, "#ffffff"], [0.1, "#dfebfd"], [0.3, "#aecdfb"], [0.6, "#5b9af6"], [1, "#1c3fae"]],
-    dark: [[0, "#1b202a"], [0.1, "#1d3050"], [0.3, "#23508f"], [0.65, "#4690f7"], [1, "#dceaff"]],
-  },
-  probability: {
-    light: [[0, "#ffffff"], [0.3, "#e4cffc"], [0.65, "#ab5cf5"], [1, "#6419a3"]],
-    dark: [[0, "#201c29"], [0.3, "#4b2479"], [0.65, "#a656f3"], [1, "#f0e2ff"]],
+    light: ["#ffffff", "#c2dafc", "#84b4f9", "#3f7fee", "#1c3fae"], dark: ["#1b202a", "#21467f", "#357ad9", "#7db4fb", "#dceaff"],
   },
 };
 
@@ -39,28 +39,31 @@ function readTheme(root) {
   const ink = readColour(css("--st-text-color"), probe);
   const dark = luminance(ground) < 0.2;
   root.classList.toggle("dark", dark);
+  const listed = (name) => css(name).split(",").map((colour) => colour.trim());
+  const chosen = (colours, name) => (colours.length > 4 && colours.every((c) => /^#[0-9a-f]{6}$/i.test(c)) ? colours : STAND_IN[name][dark ? "dark" : "light"]);
+  const scales = {
+    signed: chosen(listed("--st-chart-diverging-colors"), "signed"),
+    attention: chosen(listed("--st-chart-sequential-colors"), "attention"),
+    probability: PURPLE[dark ? "dark" : "light"],
+  };
   const mix = (share) => `rgb(${ground.map((c, i) => Math.round(c + (ink[i] - c) * share)).join(",")})`;
   return {
-    dark, mix, ground: mix(0), ink: mix(1), grey: mix(0.66), line: mix(0.18), faint: mix(0.08),
-    accent: dark ? "#60a5fa" : "#2563eb", font: css("--st-font"), code: css("--st-code-font"),
-    key: [ground, ink, css("--st-font")].join("|"),
+    dark, mix, scales, ground: mix(0), ink: mix(1), grey: mix(0.66), line: mix(0.18), faint: mix(0.08),
+    accent: css("--accent"), font: css("--st-font"), key: [ground, ink, css("--st-font"), scales.signed, scales.attention].join("|"),
   };
 }
 
 // 257 colours from the lowest to the highest value: rgb triples, CSS strings, and whether dark text reads better on each.
 const ramps = new Map();
-function ramp(name, dark) {
-  const id = name + dark;
+function ramp(name, theme) {
+  const id = theme.scales[name].join();
   if (!ramps.has(id)) {
-    const stops = STOPS[name][dark ? "dark" : "light"].map(([at, hex]) => [at, rgbOf(hex)]);
+    const stops = theme.scales[name].map(rgbOf);
     const rgb = Array.from({ length: 257 }, (_, i) => {
-      const at = i / 256;
-      const right = Math.max(1, stops.findIndex(([stop]) => stop >= at));
-      const [a, from] = stops[right - 1];
-      const [b, to] = stops[right];
-      return from.map((c, j) => Math.round(c + ((to[j] - c) * (at - a)) / (b - a)));
+      const at = (i / 256) * (stops.length - 1), left = Math.min(Math.floor(at), stops.length - 2);
+      return stops[left].map((c, j) => Math.round(c + (stops[left + 1][j] - c) * (at - left)));
     });
-    ramps.set(id, { rgb, css: rgb.map((c) => `rgb(${c.join(",")})`), darkText: rgb.map((c) => luminance(c) > 0.19) });
+    ramps.set(id, { rgb, css: rgb.map((c) => `rgb(${c.join(",")})`), darkText: rgb.map((c) => luminance(c) > 0.179) });
   }
   return ramps.get(id);
 }
@@ -72,8 +75,7 @@ function rampIndex(name, value, limit) {
   return Math.round(256 * Math.min(1, Math.max(0, at)));
 }
 
-const gradient = (name, dark) =>
-  `linear-gradient(to right, ${STOPS[name][dark ? "dark" : "light"].map(([at, hex]) => `${hex} ${at * 100}%`).join(", ")})`;
+const gradient = (name, theme) => `linear-gradient(to right, ${theme.scales[name].join(", ")})`;
 
 // The number as Python's repr writes it: the fewest digits that give back the same float64.
 function exactNumber(x) {

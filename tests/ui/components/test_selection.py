@@ -31,6 +31,13 @@ def test_the_same_choice_with_a_new_number_counts_again(state):
     assert got == [3, 3] and selection.seen("k") == 18
 
 
+def test_a_repeated_message_is_old_news(state):
+    got = []
+    send(state, {"at": 3, "n": 17}, got.append)
+    send(state, {"at": 3, "n": 17}, got.append)
+    assert got == [3]
+
+
 @pytest.mark.parametrize("message", [None, 3, [3, 17], {"at": 3}, {"at": 3, "n": "17"}])
 def test_malformed_messages_are_ignored(state, message):
     got = []
