@@ -12,14 +12,17 @@ def draw(view: View) -> None:
     """A button, then what each experiment found for this model, step and record."""
     st.write(t("Twelve experiments on this model and this record, each with the number it found."))
     shown = (view.space.model, view.space.step, view.space.text)
-    if st.button(t("Run the experiments"), key="run_checks", type="primary"):
-        st.session_state["checks"] = shown, all_checks(view.model, view.tokenizer, view.space.text)
+    st.button(t("Run the experiments"), key="run_checks", type="primary", on_click=_run, args=(view, shown))
     done, checks = st.session_state.get("checks", (None, []))
     if done != shown:
         return
     passed = sum(check.passed for check in checks)
     st.write(t("{passed} of {all} passed.", passed=passed, all=len(checks)))
     st.dataframe(pd.DataFrame([_row(check) for check in checks]), hide_index=True, width="stretch")
+
+
+def _run(view: View, shown: tuple) -> None:
+    st.session_state["checks"] = shown, all_checks(view.model, view.tokenizer, view.space.text)
 
 
 def _row(check: Check) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+from contextvars import ContextVar
 from pathlib import Path
 
 import streamlit as st
@@ -10,8 +11,8 @@ from minigpt.ui import workspace
 from minigpt.ui.text import t
 
 ICON = Path(__file__).parent / "icon.png"  # a causal mask; a file, as named icons are fetched from the internet
-FRAMED = "_framed"  # set while app.py runs a page
-VIEW = "_view"
+MISSING = object()
+_frame: ContextVar = ContextVar("frame")  # while app.py runs a page: its view, None without one
 
 
 def route():
@@ -33,7 +34,7 @@ def guard() -> None:
 
     A folder named `pages` makes Streamlit serve its files directly until some session has run the navigation.
     """
-    if FRAMED not in st.session_state:
+    if _frame.get(MISSING) is MISSING:
         route()
         st.rerun()
 
@@ -45,19 +46,18 @@ def run(page) -> None:
     workspace.start()
     view = strip.draw()
     workspace.write_url()
-    st.session_state[VIEW] = view
-    st.session_state[FRAMED] = True
+    token = _frame.set(view)
     try:
         page.run()
     finally:
-        del st.session_state[FRAMED], st.session_state[VIEW]
+        _frame.reset(token)
 
 
 def view():
     """What the page shows (minigpt.ui.view.View). Ends the page when the record or model cannot be used."""
-    if st.session_state[VIEW] is None:
+    if _frame.get() is None:
         st.stop()
-    return st.session_state[VIEW]
+    return _frame.get()
 
 
 @st.cache_resource(show_spinner=False)

@@ -36,13 +36,13 @@ def draw() -> View | None:
 def model_title(name: str) -> str:
     """How a source is called in the model list."""
     if name == BUNDLED:
-        return t("MG-1, trained (shipped run)")
-    return t("{name}, untrained", name=name.upper() if name == "mg-1" else name)
+        return t("MG-1, trained")
+    return t("{name}, untrained", name="MG-1" if name == "mg-1" else name)
 
 
 def _controls() -> None:
     space = workspace.current()
-    record, samples, model, step = st.columns([5, 1.1, 2.6, 2.6], vertical_alignment="bottom")
+    record, samples, model, step = st.columns([4, 1.8, 2.6, 2.6], vertical_alignment="bottom")
     with record:
         st.session_state["record"] = space.text
         st.text_area(t("Record"), key="record", height=68, on_change=_take_record, help=_record_help())
