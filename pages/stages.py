@@ -1,0 +1,102 @@
+"""What does each step compute for this position?"""
+
+import streamlit as st
+
+from minigpt.model.arithmetic import recompute
+from minigpt.model.worked import worked
+from minigpt.ui import messages, shell, stage_choice, stage_tables, workspace
+from minigpt.ui.components.chips import chips
+from minigpt.ui.components.matrix import matrix
+from minigpt.ui.stage_grid import grid
+from minigpt.ui.stage_words import check_words, hidden_words, sentence, shape_words, stage_title
+from minigpt.ui.text import plain, t
+
+shell.guard()
+view = shell.view()
+trace, position = view.trace, view.position
+
+
+def go(stage) -> None:
+    """Look at another stage."""
+    if stage is not None:
+        stage_choice.choose(stage)
+
+
+def go_to_block() -> None:
+    """Look at the same stage of another block."""
+    if st.session_state["stage_block"] is not None:
+        workspace.choose(block=st.session_state["stage_block"])
+
+
+stage = stage_choice.chosen(view)
+if stage is None:
+    messages.notice(t("There is no stage {name}; showing block_input.", name=view.space.stage))
+    stage = trace.blocks[view.block].block_input
+    go(stage)
+    workspace.write_url()
+
+st.title(t("What each step computes"))
+items, stages = stage_choice.rail(view)
+chips(
+    items,
+    key="stage_rail",
+    label=t("Stages in the order of computation"),
+    selected=stages.index(stage),
+    on_select=lambda chip: go(stages[chip]),
+)
+
+place = stage_choice.coordinate(view, stage)
+before, after = (stage_choice.neighbour(trace, stage, step) for step in (-1, 1))
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.button(
+        t("Previous"), key="stage_previous", icon=":material/arrow_back:", shortcut="Left",
+        disabled=before is None, on_click=go, args=(before,),
+    )  # fmt: skip
+    st.button(
+        t("Next"), key="stage_next", icon=":material/arrow_forward:", shortcut="Right",
+        disabled=after is None, on_click=go, args=(after,),
+    )  # fmt: skip
+    if len(trace.blocks) > 1:
+        st.session_state["stage_block"] = view.block
+        st.segmented_control(
+            t("Block"), range(len(trace.blocks)), key="stage_block", on_change=go_to_block,
+            format_func=lambda block: t("block {block}", block=block), label_visibility="collapsed",
+        )  # fmt: skip
+    step = t("step {step} of {steps}", step=stage_choice.index(trace, stage) + 1, steps=len(trace.stages))
+    st.caption(f"{step} · {shape_words(trace, stage)}", width="content")
+
+st.subheader(f"{stage.name}: {stage_title(trace, stage)}".replace("_", r"\_"))
+st.markdown(plain(sentence(view, stage)))
+cells = grid(view, stage, place)
+matrix(
+    cells.values,
+    key="stage_numbers_grid",
+    label=t("{stage} at position {position}", stage=stage.name, position=position),
+    rows=cells.rows,
+    columns=cells.columns,
+    palette=cells.palette,
+    masked=cells.masked,
+    row_title=cells.row_title,
+    column_title=cells.column_title,
+    selected=cells.cell(place),
+    on_select=lambda row, column: stage_choice.choose_number(view, stage, cells.place(row, column)),
+)
+
+work, check = worked(view.model, trace, stage, position, place), recompute(view.model, trace, stage, position)
+st.markdown(f"**{plain(stage_choice.place_name(view, stage, place))}**")
+st.code("\n".join([work.symbols, *work.steps, work.expression]), language=None, wrap_lines=True)
+if work.hidden:
+    st.markdown(plain(hidden_words(work.hidden, position, place[1])))
+(st.caption if check.agrees else messages.problem)(plain(check_words(check)))
+
+with st.expander(t("The terms, with every digit"), key="stage_terms"):
+    st.dataframe(stage_tables.terms(view, work), hide_index=True, width="stretch", key="stage_terms_table")
+with st.expander(t("Formula and code"), key="stage_code"):
+    st.code(stage.formula, language=None, wrap_lines=True)
+    st.code(f"# {stage.source.file}:{stage.source.line}\n{stage.source.text}", wrap_lines=True)
+with st.expander(t("All stages: shapes and checks"), key="stage_record", on_change="rerun") as record:
+    if record.open:
+        st.dataframe(stage_tables.record(view), hide_index=True, width="stretch", key="stage_record_table")
+with st.expander(t("Parameters"), key="stage_parameters", on_change="rerun") as parameters:
+    if parameters.open:
+        st.dataframe(stage_tables.parameters(view), hide_index=True, width="stretch", key="stage_parameter_table")
