@@ -65,14 +65,18 @@ def load_corpus(path: str | Path) -> Corpus:
         content = json.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError as error:
         raise ValueError(f"there is no corpus file {path}") from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02X} at {error.start}") from error
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON: {error.msg} in line {error.lineno}") from error
     if not isinstance(content, dict) or "train" not in content:
         raise ValueError(f"{path} must hold an object with 'train' and 'validation', got {_kind(content)}")
+    name = str(content.get("version", path.stem))
+    _check_whole(f"{path}: version", name)
     splits = {split: _records(path, split, content.get(split, [])) for split in ("train", "validation")}
-    return Corpus(name=str(content.get("version", path.stem)), **splits)
+    return Corpus(name=name, **splits)
 
 
 def bundled_corpus() -> Corpus:
@@ -90,10 +94,16 @@ def _record(where: str, split: str, number: int, row) -> Record:
     text = row.get("text") if isinstance(row, dict) else row
     if not isinstance(text, str):
         raise ValueError(f"{where} must be a text or an object with 'text', got {_kind(row)}")
+    id = str(row["id"]) if isinstance(row, dict) and "id" in row else f"{split}-{number:02d}"
+    _check_whole(where, text)
+    _check_whole(f"the id of {where}", id)
+    return Record(id, text)
+
+
+def _check_whole(where: str, text: str) -> None:
     for index, character in enumerate(text):
         if 0xD800 <= ord(character) <= 0xDFFF:
             raise ValueError(f"{where} holds half a character, U+{ord(character):04X} at index {index}")
-    return Record(id=str(row["id"]) if isinstance(row, dict) and "id" in row else f"{split}-{number:02d}", text=text)
 
 
 def _splits(corpus: Corpus) -> dict:

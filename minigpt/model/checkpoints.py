@@ -17,6 +17,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
 
 FORMAT = "minigpt-checkpoint-1"
+_STORED_DTYPE = {"float64": "F64", "float32": "F32"}  # safetensors' names
 
 
 @dataclass(frozen=True)
@@ -42,26 +43,40 @@ def load_checkpoint(
 
     Raises ValueError when the file is no minigpt checkpoint or damaged, when `config` or the
     `tokenizer` fingerprint differ (naming the fields or both fingerprints), and when a tensor is
-    missing, unexpected or of another shape. Sizes are checked before memory is taken.
+    missing, unexpected or of another shape or dtype. Sizes are checked before memory is taken.
     """
     try:
         with safe_open(path, framework="pt") as file:
             about = file.metadata() or {}
             if about.get("format") != FORMAT:
                 raise ValueError(f"{path} is not a minigpt checkpoint of format {FORMAT}")
-            stored = from_dict(ModelConfig, json.loads(about["config"]))
+            stored, step = from_dict(ModelConfig, _object(about["config"])), _step(about["step"])
             _same_config(path, stored, config)
             if tokenizer is not None and about["tokenizer"] != tokenizer:
                 raise ValueError(
                     f"{path} belongs to the tokenizer {about['tokenizer']}, the one at hand is {tokenizer}"
                 )
-            _same_tensors(path, {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}, stored)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-    except (SafetensorError, FileNotFoundError, KeyError, json.JSONDecodeError) as error:
+            _same_tensors(path, {name: file.get_slice(name) for name in file.keys()}, stored)
+            # Copies: in memory of its own, a tensor takes part in products bit for bit as it did before it was saved.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}
+    except (SafetensorError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} is not a minigpt checkpoint: {error}") from error
     model = shape_only(stored)
     model.load_state_dict(tensors, strict=True, assign=True)
-    return Checkpoint(model.eval(), int(about["step"]), about["tokenizer"])
+    return Checkpoint(model.eval(), step, about["tokenizer"])
+
+
+def _object(text: str) -> dict:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise TypeError(f"its config is {value!r:.60}")
+    return value
+
+
+def _step(text: str) -> int:
+    if not text.isdecimal():
+        raise TypeError(f"its step is {text!r}")
+    return int(text)
 
 
 def _same_config(path: str | Path, stored: ModelConfig, wanted: ModelConfig | None) -> None:
@@ -72,11 +87,14 @@ def _same_config(path: str | Path, stored: ModelConfig, wanted: ModelConfig | No
     raise ValueError(f"{path} has another config: {', '.join(differing)}")
 
 
-def _same_tensors(path: str | Path, shapes: dict[str, tuple[int, ...]], config: ModelConfig) -> None:
+def _same_tensors(path: str | Path, stored: dict, config: ModelConfig) -> None:
     wanted = {name: tuple(tensor.shape) for name, tensor in shape_only(config).state_dict().items()}
-    missing, unexpected = sorted(wanted.keys() - shapes.keys()), sorted(shapes.keys() - wanted.keys())
+    missing, unexpected = sorted(wanted.keys() - stored.keys()), sorted(stored.keys() - wanted.keys())
     if missing or unexpected:
         raise ValueError(f"{path} lacks {missing or 'nothing'} and has unexpected {unexpected or 'nothing'}")
     for name, shape in wanted.items():
-        if shapes[name] != shape:
-            raise ValueError(f"{path}: {name} has shape {shapes[name]}, the config says {shape}")
+        found = tuple(stored[name].get_shape())
+        if found != shape:
+            raise ValueError(f"{path}: {name} has shape {found}, the config says {shape}")
+        if stored[name].get_dtype() != _STORED_DTYPE[config.dtype]:
+            raise ValueError(f"{path}: {name} is stored as {stored[name].get_dtype()}, the config says {config.dtype}")

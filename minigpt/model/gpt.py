@@ -189,6 +189,8 @@ class MiniGPT(nn.Module):
         if low < 0 or high >= self.config.vocab_size:
             wrong = low if low < 0 else high
             raise ValueError(f"ids must be in 0..{self.config.vocab_size - 1}, got {wrong}")
+        if cache is not None and cache.keys.shape[1] != len(ids):
+            raise ValueError(f"this cache is for {cache.keys.shape[1]} records at once, got {len(ids)}")
         if valid is not None and cache is not None:
             raise ValueError("a cache takes records of equal length: leave out valid")
         if valid is not None and valid.shape != ids.shape:

@@ -41,17 +41,27 @@ def component_counts(model: MiniGPT) -> dict[str, int]:
     return counts | {"total": sum(counts.values())}
 
 
+def parameter_count(config: ModelConfig) -> int:
+    """How many parameters a model of `config` has, from the sizes alone: nothing is built.
+
+    Tables V C + T C, a block 4 C C (+ 4 C) + 2 C F + F + C + 4 C, last norm 2 C, head C V (0 if tied) (+ V).
+    """
+    width, hidden = config.width, config.ffn_width
+    block = 4 * width * (width + config.attention_bias) + 2 * width * hidden + hidden + width + 4 * width
+    head = config.vocab_size * (width * (not config.tied_head) + config.head_bias)
+    return (config.vocab_size + config.context_length) * width + config.layers * block + 2 * width + head
+
+
 def shape_only(config: ModelConfig) -> MiniGPT:
     """The model without memory for its numbers (meta device): for counting and for checking shapes.
 
     Raises ValueError beyond the limit of parameters, before anything is allocated.
     """
-    with torch.device("meta"):
-        model = MiniGPT(config)
-    count, most = sum(tensor.numel() for tensor in model.parameters()), limit("MINIGPT_MODEL_PARAMETERS")
+    count, most = parameter_count(config), limit("MINIGPT_MODEL_PARAMETERS")
     if count > most:
         raise ValueError(f"this model has {count:,} parameters, at most {most:,} are allowed here")
-    return model
+    with torch.device("meta"):
+        return MiniGPT(config)
 
 
 def _component(name: str) -> str:

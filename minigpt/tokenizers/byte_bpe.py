@@ -162,11 +162,15 @@ class ByteBPE:
         """Read what `save` wrote; ValueError that names the fault, nothing is loaded in part."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             raise ValueError(f"{path} is not a tokenizer file: {error}") from error
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f"{path} is not a tokenizer file of format {FORMAT}")
-        tokenizer = cls(content.get("merges", ()))
+        if content.get("specials") != {name: i for i, name in SPECIALS.items()}:
+            raise ValueError(f"{path} has the specials {content.get('specials')!r:.60}, not BOS 256, EOS 257, PAD 258")
+        if not isinstance(content.get("merges"), list):
+            raise ValueError(f"{path} is damaged: its merges must be a list, got {content.get('merges')!r:.60}")
+        tokenizer = cls(content["merges"])
         if tokenizer.fingerprint != content.get("fingerprint"):
             raise ValueError(
                 f"{path} is damaged: its {len(tokenizer.merges)} merges have fingerprint "

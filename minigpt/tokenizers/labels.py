@@ -10,6 +10,7 @@ import unicodedata
 
 _MARKS = {" ": "·", "\n": "‹LF›", "\r": "‹CR›", "\t": "‹TAB›", "\0": "‹NUL›"}
 _TAKEN = {"·", "‹", "›", "\ufffd"}
+_BLANK = set("\u115f\u1160\u2800\u3164\uffa0\U0001d159")  # letters and signs that draw nothing: fillers, empty Braille
 _INVISIBLE = {"Cc", "Cf", "Co", "Cn", "Zs", "Zl", "Zp", "Mn", "Me"}  # Unicode general categories
 
 
@@ -35,6 +36,6 @@ def _mark(character: str) -> str:
         return f"‹{code - 0xDC00:02X}›"
     if code < 0x20 or code == 0x7F:
         return f"‹{code:02X}›"
-    if character in _TAKEN or unicodedata.category(character) in _INVISIBLE:
+    if character in _TAKEN or character in _BLANK or unicodedata.category(character) in _INVISIBLE:
         return f"‹U+{code:04X}›"
     return character
