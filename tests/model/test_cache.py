@@ -111,6 +111,15 @@ def test_valid_beside_a_cache_is_refused(small):
         model(IDS[:1], torch.ones(1, 10).bool(), cache=KVCache(model.config))
 
 
+@pytest.mark.parametrize(("held", "given"), [(1, 2), (2, 1)])
+def test_another_number_of_records_is_refused(small, held: int, given: int):
+    model = small()
+    cache = KVCache(model.config, batch=held)
+    with pytest.raises(ValueError, match=f"this cache is for {held} records at once, got {given}"):
+        model(IDS[:given], cache=cache)
+    assert cache.length == 0
+
+
 def test_bytes(small):
     config = small(layers=3, dtype="float32").config
     assert KVCache(config, batch=2, capacity=5).bytes == 2 * 3 * 2 * 5 * 8 * 4

@@ -4,7 +4,7 @@ import pytest
 
 from minigpt.config import ModelConfig, preset
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.parameters import COMPONENTS, component_counts, parameter_rows, shape_only
+from minigpt.model.parameters import COMPONENTS, component_counts, parameter_count, parameter_rows, shape_only
 
 GPT2 = {
     "vocab_size": 50257,
@@ -86,3 +86,13 @@ def test_limit_is_checked_first(monkeypatch: pytest.MonkeyPatch):
     shape_only(preset("mg-1").model)
     with pytest.raises(ValueError, match="at most 13,875"):
         shape_only(ModelConfig(**GPT2))
+
+
+def test_counting_needs_no_model(grid_model: MiniGPT):
+    assert parameter_count(grid_model.config) == component_counts(grid_model)["total"]
+
+
+@pytest.mark.parametrize("name", ["vocab_size", "context_length", "layers", "ffn_width"])
+def test_vast_sizes_are_refused_at_once(name: str):
+    with pytest.raises(ValueError, match="at most 500,000,000 are allowed"):
+        shape_only(ModelConfig(**GPT2 | {name: 10**15}))
