@@ -7,27 +7,31 @@ from minigpt.sources import BUNDLED, SOURCES, source_steps
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui import messages, workspace
 from minigpt.ui.components.chips import Chip, chips
+from minigpt.ui.components.record import record_box
 from minigpt.ui.text import t
 from minigpt.ui.view import View, resolve
 
 SAMPLES = (
-    ("english", "The key is blue. Answer: blue."),
-    ("chinese", "法国的首都叫巴黎。"),
-    ("repeated", "the cat the cat"),
-    ("marks", "<b>1</b> $x$ **b**\n🙂"),
+    "The key is blue. Answer: blue.",
+    "法国的首都叫巴黎。",
+    "the cat the cat",
+    "<b>1</b> $x$ **b**\n🙂",
 )
 
 
 def draw() -> View | None:
     """Draw the strip; the view the page shows, or None after a sentence that says what to change."""
+    view, fault = None, ""
+    try:
+        view = resolve()
+    except ValueError as error:
+        fault = str(error)
     with st.container(key="strip"):
-        _controls()
-        try:
-            view = resolve()
-        except ValueError as error:
-            messages.problem(str(error))
-            return None
-        _chips(view)
+        _controls(view)
+        if view is None:
+            messages.problem(fault)
+        else:
+            _chips(view)
     for sentence in workspace.notices():
         messages.notice(sentence)
     return view
@@ -40,12 +44,13 @@ def model_title(name: str) -> str:
     return t("{name}, untrained", name="MG-1" if name == "mg-1" else name)
 
 
-def _controls() -> None:
+def _controls(view: View | None) -> None:
     space = workspace.current()
     record, samples, model, step = st.columns([4, 1.8, 2.6, 2.6], vertical_alignment="bottom")
     with record:
-        st.session_state["record"] = space.text
-        st.text_area(t("Record"), key="record", height=68, on_change=_take_record, help=_record_help())
+        note = "" if view is None else t("{length} of {slots} positions", length=view.length, slots=view.slots)
+        label, placeholder = t("Record"), t("Type any text")
+        record_box(space.text, key="record", label=label, note=note, placeholder=placeholder, on_change=_set_record)
     with samples, st.popover(t("Examples"), width="stretch"):
         _examples()
     with model:
@@ -69,7 +74,7 @@ def _step(steps: tuple[int, ...]) -> None:
 def _examples() -> None:
     st.caption(t("From the corpus, and a few odd ones"))
     corpus = bundled_corpus()
-    texts = [text for _, text in SAMPLES]
+    texts = [*SAMPLES]
     texts += [record.text for record in corpus.train + corpus.validation if record.text not in texts]
     items = [Chip(visible_label(text.encode())) for text in texts]
     chips(items, key="examples", label=t("Example records"), on_select=lambda index: _set_record(texts[index]))
@@ -101,16 +106,8 @@ def _chip_hint(view: View, position: int) -> str:
     )
 
 
-def _record_help() -> str:
-    return t("Type any text; leave the box or press Ctrl+Enter. Then click a token below, or use the arrow keys.")
-
-
 def _set_record(text: str) -> None:
-    workspace.choose(text=text, position=0)
-
-
-def _take_record() -> None:
-    _set_record(st.session_state["record"])
+    workspace.choose(text=text)
 
 
 def _take_model() -> None:

@@ -88,7 +88,9 @@ class View:
 
 
 def resolve() -> View:
-    """The view of the current workspace; values beyond its model or record move to the nearest, with a notice.
+    """The view of the current workspace; values beyond its model or record move to the nearest.
+
+    A value that came with a link is moved with a notice; one that another choice left behind just follows.
 
     Raises ValueError in one sentence for an unknown model, a step that is not saved, or a record that is
     empty or too long for the context.

@@ -11,7 +11,7 @@ import streamlit as st
 from minigpt.ui.text import t
 
 STATE = "workspace"
-NOTICES = "workspace_notices"
+NOTICES = "workspace_notices"  # present during the first run of a session, whose values came with the link
 DEFAULT_TEXT = "The key is red. Answer: red."
 
 
@@ -60,14 +60,14 @@ def choose(**changes) -> None:
 
 
 def notices() -> list[str]:
-    """Sentences about values that could not be used; shown once."""
-    found, st.session_state[NOTICES] = st.session_state.get(NOTICES, []), []
-    return found
+    """Sentences about values of the link that could not be used, once."""
+    return st.session_state.pop(NOTICES, [])
 
 
 def note(sentence: str) -> None:
-    """Keep a sentence for the next `notices`."""
-    st.session_state.setdefault(NOTICES, []).append(sentence)
+    """Keep a sentence for `notices`, if the values at hand came with the link."""
+    if NOTICES in st.session_state:
+        st.session_state[NOTICES].append(sentence)
 
 
 def write_url() -> None:

@@ -1,8 +1,11 @@
 """Opens the app as AppTest, on a page and with URL parameters."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+
+from minigpt.ui.workspace import STATE, Workspace
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -18,5 +21,14 @@ def open_app(page: str | None = None, **params: str) -> AppTest:
     at.run()
     if page is not None:
         at.switch_page(f"pages/{page}.py").run()
+    assert not at.exception, [exception.value for exception in at.exception]
+    return at
+
+
+def choose(at: AppTest, **changes) -> AppTest:
+    """Change the workspace as the components do, whose clicks AppTest cannot make, and run."""
+    space: Workspace = at.session_state[STATE]
+    at.session_state[STATE] = replace(space, **changes)
+    at.run()
     assert not at.exception, [exception.value for exception in at.exception]
     return at

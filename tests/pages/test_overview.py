@@ -7,7 +7,7 @@ import pytest
 from minigpt.inspection import inspect_record
 from minigpt.sources import load_source
 from minigpt.ui.proof import SENTENCES
-from tests.pages.app import open_app
+from tests.pages.app import choose, open_app
 
 RED = "The key is red. Answer: red."
 
@@ -52,7 +52,7 @@ def test_a_record_or_model_that_cannot_be_used_gets_a_sentence_and_the_page_stay
     at = open_app(**params)
     assert len(at.error) == 1
     assert words in at.error[0].value.replace("\\", "")
-    at.text_area(key="record").set_value(RED).run()
+    choose(at, text=RED)
     at.selectbox(key="model_choice").set_value("mini-gpt").run()
     assert not at.error and not at.exception
     assert metrics(at)["Parameters"] == "13,875"
@@ -81,8 +81,8 @@ def test_hostile_text_from_a_link_is_escaped_in_the_sentence():
 
 def test_changing_record_model_and_step():
     at = open_app()
-    at.text_area(key="record").set_value("法国的首都叫巴黎。").run()
-    assert at.query_params["text"] == "法国的首都叫巴黎。" and at.query_params["position"] == "0"
+    choose(at, text="法国的首都叫巴黎。", position=2)
+    assert at.query_params["text"] == "法国的首都叫巴黎。" and at.query_params["position"] == "2"
     at.select_slider(key="step_choice").set_value(0).run()
     untrained = metrics(at)["Mean loss of the record"]
     at.selectbox(key="model_choice").set_value("mg-1").run()
