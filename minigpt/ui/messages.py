@@ -7,7 +7,7 @@ from minigpt.ui.text import plain
 
 def problem(sentence: str) -> None:
     """What is wrong and what is allowed; the page stays usable."""
-    st.error(plain(sentence), icon=":material/error:")
+    st.error(plain(sentence[:1].upper() + sentence[1:]), icon=":material/error:")
 
 
 def notice(sentence: str) -> None:
