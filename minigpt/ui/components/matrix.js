@@ -87,8 +87,10 @@ class Matrix {
     const left = widest(header.rows, Math.min(132, room * 0.24)) + 12 + (header.rowTitle ? LINE + 3 : 0);
     const free = room - left - 6;
     const fit = Math.floor(free / width);
+    // Whole CSS pixels, or whole screen pixels where cells are tiny.
+    const scale = window.devicePixelRatio || 1, fine = Math.max(1, Math.floor((free / width) * scale)) / scale;
     const numbers = this.wantsNumbers(fit);
-    const w = numbers ? Math.min(72, fit) : Math.max(2, Math.min(header.maxCell, fit));
+    const w = numbers ? Math.min(72, fit) : Math.min(header.maxCell, fit >= 3 ? fit : fine);
     const h = numbers ? NUMBER_HEIGHT : w;
     const longest = widest(header.columns, 104);
     const flat = longest <= w - 6 || w >= 52;
@@ -118,17 +120,18 @@ class Matrix {
     const { left, top, w, h, gap } = this.place;
     const colours = ramp(header.palette, theme).css;
     const hatch = masked ? this.hatch(ctx) : null;
-    for (let r = 0; r < height; r++) {
-      for (let c = 0; c < width; c++) {
-        const at = r * width + c;
-        if (Number.isNaN(values[at])) continue;
-        if (gap) {
-          ctx.fillStyle = theme.faint;
-          ctx.fillRect(left + c * w - 1, top + r * h - 1, w + 1, h + 1);
-        }
-        ctx.fillStyle = masked?.[at] ? hatch : colours[this.colourAt(at)];
-        ctx.fillRect(left + c * w, top + r * h, w - gap, h - gap);
+    const whole = !values.some(Number.isNaN);
+    ctx.fillStyle = theme.faint;
+    if (gap && whole) ctx.fillRect(left - 1, top - 1, w * width + 1, h * height + 1);
+    for (let at = 0; at < values.length; at++) {
+      if (Number.isNaN(values[at])) continue;
+      const x = left + (at % width) * w, y = top + Math.floor(at / width) * h;
+      if (gap && !whole) {
+        ctx.fillStyle = theme.faint;
+        ctx.fillRect(x - 1, y - 1, w + 1, h + 1);
       }
+      ctx.fillStyle = masked?.[at] ? hatch : colours[this.colourAt(at)];
+      ctx.fillRect(x, y, w - gap, h - gap);
     }
   }
 
