@@ -4,7 +4,10 @@ Bad input ends with one sentence on standard error and exit code 2.
 """
 
 import argparse
+import contextlib
 import json
+import shlex
+import signal
 import sys
 
 
@@ -12,13 +15,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        options.command(options)
+        return options.command(options) or 0
     except (ValueError, ArithmeticError, OSError) as error:
         print(f"minigpt: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         return 1
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -37,10 +39,11 @@ def _parser() -> argparse.ArgumentParser:
     tokenize.set_defaults(command=_tokenize)
 
     train = commands.add_parser("train", help="train a preset on a corpus and save its checkpoints")
-    train.add_argument("--preset", default="mg-1", help="model and training settings (default: mg-1)")
+    train.add_argument("--preset", help="model and training settings (default: mg-1, or those of the resumed run)")
     train.add_argument("--corpus", help="corpus file (JSON with train and validation; default: the bundled one)")
-    train.add_argument("--out", required=True, help="new run folder")
-    train.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="change training settings")
+    train.add_argument("--out", required=True, help="run folder, new or with --resume")
+    train.add_argument("--resume", action="store_true", help="go on where the run stopped, as if it never had")
+    train.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="change training or model settings")
     train.set_defaults(command=_train)
 
     for command in (inspect, tokenize, train):
@@ -71,19 +74,62 @@ def _tokenize(options: argparse.Namespace) -> None:
     print(json.dumps(result) if options.json else token_text(result))
 
 
-def _train(options: argparse.Namespace) -> None:
-    from minigpt.config import override, preset
-    from minigpt.corpus.records import bundled_corpus, load_corpus
+def _train(options: argparse.Namespace) -> int:
     from minigpt.report import evaluation_object, evaluation_text
     from minigpt.training.loop import Evaluation
-    from minigpt.training.start import new_run
+    from minigpt.training.progress import ProgressLine
 
-    chosen = preset(options.preset)
-    corpus = load_corpus(options.corpus) if options.corpus else bundled_corpus()
-    run, training = new_run(options.out, chosen, corpus, override(chosen.training, _assignments(options.set)))
-    for report in run.record(training):
-        if isinstance(report, Evaluation):
-            print(json.dumps(evaluation_object(report)) if options.json else evaluation_text(report), flush=True)
+    run, training = _training(options)
+    progress, terminal = ProgressLine(training.config.steps), sys.stderr.isatty()
+    with _stop_signals() as stopped, contextlib.closing(run.record(training)) as reports:
+        for report in reports:
+            if isinstance(report, Evaluation):
+                print("\r\033[K" if terminal else "", end="", file=sys.stderr, flush=True)
+                print(json.dumps(evaluation_object(report)) if options.json else evaluation_text(report), flush=True)
+            elif terminal and (line := progress.line(report)):
+                print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+            if stopped and not training.finished:
+                break
+    if training.finished:
+        return 0
+    go_on = shlex.join(["python", "-m", "minigpt", "train", "--resume", "--out", options.out])
+    print(f"\nstopped at step {training.step} of {training.config.steps}; to go on: {go_on}", file=sys.stderr)
+    return 130
+
+
+def _training(options: argparse.Namespace):
+    """The run folder and its training, new or resumed, as the options say."""
+    from minigpt.config import configured, preset
+    from minigpt.corpus.records import bundled_corpus, load_corpus
+    from minigpt.training.runs import Run
+    from minigpt.training.start import new_run, resume_run
+
+    corpus = load_corpus(options.corpus) if options.corpus else None
+    changes = _assignments(options.set)
+    if not options.resume:
+        chosen = configured(preset(options.preset or "mg-1"), changes)
+        return new_run(options.out, chosen, corpus or bundled_corpus(), chosen.training)
+    chosen = preset(options.preset or Run(options.out).info.preset) if options.preset or changes else None
+    chosen = configured(chosen, changes) if chosen else None
+    return resume_run(options.out, chosen, corpus, chosen.training if chosen else None)
+
+
+@contextlib.contextmanager
+def _stop_signals():
+    """A list that Ctrl-C and SIGTERM fill, so that the run ends between two steps; a second Ctrl-C ends it at once."""
+    stopped: list[int] = []
+
+    def note(number: int, _) -> None:
+        if stopped:
+            raise KeyboardInterrupt
+        stopped.append(number)
+
+    former = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def _load(options: argparse.Namespace, weights: bool = True):

@@ -12,6 +12,7 @@ ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 DTYPES = ("float64", "float32")
 OPTIMIZERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine")
+MODES = ("records", "windows")
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,15 @@ class ModelConfig:
 class TrainConfig:
     """How a run updates the parameters. Loss is always nats per scored position.
 
-    A batch is `batch_size` whole training records drawn with replacement; an update uses
-    `accumulation` batches, weighted by their scored positions. Evaluation runs over the full
-    training and validation records at step 0, every `evaluate_every` steps and at the last step.
+    A batch is `batch_size` whole training records drawn with replacement, or windows of the context
+    length cut from all records laid end to end; an update uses `accumulation` batches, weighted by
+    their scored positions. Evaluation runs over both splits at step 0, every `evaluate_every` steps
+    and at the last step.
     """
 
     steps: int = 600  # updates
-    batch_size: int = 8  # records
+    mode: str = "records"  # "windows" for long texts: a record may be longer than the context
+    batch_size: int = 8  # records or windows
     accumulation: int = 1  # batches an update
     optimizer: str = "adam"  # "adamw" decays matrices only: biases and norms never shrink
     learning_rate: float = 0.01
@@ -83,14 +86,17 @@ class TrainConfig:
     final_learning_rate: float = 0.0
     clip_norm: float = 0.0  # greatest global gradient norm; 0 = off
     evaluate_every: int = 50  # steps
+    evaluation_rows: int = 0  # records or windows of a split, the same each time; 0 = all
+    evaluation_seed: int = 11  # of the generator that chooses them
     batch_seed: int = 101  # of the generator that draws the batches
     dropout_seed: int = 7
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "accumulation", "evaluate_every"):
             whole(name, getattr(self, name), least=1)
-        for name in ("warmup_steps", "batch_seed", "dropout_seed"):
+        for name in ("warmup_steps", "evaluation_rows", "evaluation_seed", "batch_seed", "dropout_seed"):
             whole(name, getattr(self, name), least=0)
+        one_of("mode", self.mode, MODES)
         one_of("optimizer", self.optimizer, OPTIMIZERS)
         one_of("schedule", self.schedule, SCHEDULES)
         number("learning_rate", self.learning_rate, above=0.0)
@@ -203,6 +209,22 @@ def override(config, assignments: dict[str, str]):
         one_of(f"{type(config).__name__} field", name, tuple(kinds))
         values[name] = _read(name, text, kinds[name])
     return replace(config, **values)
+
+
+def configured(preset: Preset, assignments: dict[str, str]) -> Preset:
+    """A copy of `preset` with training, model and tokenizer fields set from text, each name where it belongs.
+
+    Raises ValueError for an unknown name or value, and for `vocab_size`, which the tokenizer decides.
+    """
+    if "vocab_size" in assignments:
+        raise ValueError("vocab_size cannot be set: it is the vocabulary that the tokenizer learns; set merges")
+    for part in ("training", "model", "tokenizer"):
+        config = getattr(preset, part)
+        own = {field.name for field in fields(config)} & set(assignments)
+        preset = replace(preset, **{part: override(config, {name: assignments[name] for name in own})})
+        assignments = {name: text for name, text in assignments.items() if name not in own}
+    override(preset.training, assignments)  # refuses what is left by name
+    return preset
 
 
 def _read(name: str, text: str, kind: type):

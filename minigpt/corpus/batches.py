@@ -28,7 +28,12 @@ class Batch:
     @property
     def scored(self) -> int:
         """Number of positions whose prediction counts in the loss."""
-        return int(self.valid.sum())
+        return int((self.targets != IGNORE).sum())
+
+    @property
+    def pass_rows(self) -> torch.Tensor:
+        """The rows that together score every position once: all of them."""
+        return torch.arange(len(self))
 
     def select(self, rows: torch.Tensor, trimmed: bool = False) -> "Batch":
         """The records in `rows`; `trimmed` drops the slots that none of them uses, which changes no loss."""

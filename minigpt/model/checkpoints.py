@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
@@ -33,7 +34,18 @@ def save_checkpoint(path: str | Path, model: MiniGPT, step: int, tokenizer: str)
     """Write `model` atomically. `tokenizer` is the fingerprint of the tokenizer its ids belong to."""
     about = {"format": FORMAT, "config": json.dumps(to_dict(model.config)), "step": str(step), "tokenizer": tokenizer}
     tensors = {name: tensor.detach().contiguous() for name, tensor in model.state_dict().items()}
-    write_atomic(Path(path), save(tensors, metadata=about))
+    write_atomic(Path(path), packed(tensors, about))
+
+
+def packed(tensors: dict[str, torch.Tensor], about: dict[str, str]) -> bytes:
+    """The bytes of a safetensors file, the same for the same content: its writer shuffles the metadata."""
+    content = save(tensors, metadata=about)
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    header = {"__metadata__": dict(sorted(header.pop("__metadata__").items()))} | header
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # numbers stay aligned
+    return len(text).to_bytes(8, "little") + text + content[start:]
 
 
 def load_checkpoint(

@@ -5,17 +5,20 @@ Nothing is printed or written here; the command line, the trainer process and te
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import cos, isfinite, pi
+from math import cos, hypot, isfinite, pi
 
 import torch
 
 from minigpt.config import TrainConfig
 from minigpt.corpus.batches import Batch
+from minigpt.corpus.windows import Windows
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import summed_loss
+from minigpt.model.parameters import parameter_rows
 from minigpt.training.adam import Adam
 
-EVALUATION_RECORDS = 64  # records of one forward in an evaluation; bounds memory, changes no number
+Split = Batch | Windows
+EVALUATION_SLOTS = 4096  # of one forward in an evaluation; bounds memory, changes no number but in the last bits
 
 
 class DivergedError(ArithmeticError):
@@ -31,12 +34,13 @@ class StepReport:
     learning_rate: float
     gradient_norm: float  # of all parameters together, before clipping
     scored: int  # positions
-    records: tuple[int, ...]  # row numbers in the training split, in the order drawn
+    records: tuple[int, ...]  # row numbers in the training split (first positions of windows), in the order drawn
+    group_norms: dict[str, float]  # of the gradient of each component that has parameters, before clipping
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Losses over the full splits after `step` updates; None where a split has no record."""
+    """Losses over the splits, or a fixed sample of them, after `step` updates; None without validation records."""
 
     step: int
     train_loss: float
@@ -47,22 +51,36 @@ class Evaluation:
 class Training:
     """A run in memory: model, data, moments, generators and step. Equal inputs give equal losses."""
 
-    def __init__(self, model: MiniGPT, train: Batch, validation: Batch | None, config: TrainConfig):
+    def __init__(self, model: MiniGPT, train: Split, validation: Split | None, config: TrainConfig):
         self.model, self.train, self.validation, self.config = model, train, validation, config
         self.optimizer = Adam(model, config)
         self.batches = torch.Generator().manual_seed(config.batch_seed)
         self.dropout = torch.Generator().manual_seed(config.dropout_seed)
+        self.components = {row.name: row.component for row in parameter_rows(model)}
         self.step = 0
+        self.evaluated: int | None = None  # the last evaluated step
         self.best: float | None = None
 
     def reports(self) -> Iterator[StepReport | Evaluation]:
         """Run to the last step: the evaluation of step 0, then each step, each evaluation after its step."""
-        if self.step == 0:
-            yield self.evaluate()
-        while self.step < self.config.steps:
+        return (report for report in self.work() if report is not None)
+
+    def work(self) -> Iterator[StepReport | Evaluation | None]:
+        """The reports, and None after each part of an evaluation, so that a long one can be interrupted.
+
+        A training may be left at any yield and taken up by a new `work`: an evaluation starts over.
+        """
+        while True:
+            if self.evaluated != self.step and (self.step % self.config.evaluate_every == 0 or self.finished):
+                yield from self._evaluation()
+            if self.finished:
+                return
             yield self.advance()
-            if self.step % self.config.evaluate_every == 0 or self.step == self.config.steps:
-                yield self.evaluate()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last step is done."""
+        return self.step >= self.config.steps
 
     def advance(self) -> StepReport:
         """One update from `accumulation` batches, weighted by their scored positions.
@@ -79,32 +97,44 @@ class Training:
             batch_loss, _ = summed_loss(logits, batch.targets)
             (batch_loss / scored).backward()
             total += batch_loss.item()
-        norm = self._clipped_norm()
+        norm, group_norms = self._clipped_norm()
         if not (isfinite(total) and isfinite(norm)):
             raise DivergedError(f"step {self.step + 1}: loss {total / scored}, gradient norm {norm}")
         self.step += 1
         rate = learning_rate(self.config, self.step)
         self.optimizer.update(self.step, rate)
         records = tuple(torch.cat(drawn).tolist())
-        return StepReport(self.step, total / scored, rate, norm, scored, records)
+        return StepReport(self.step, total / scored, rate, norm, scored, records, group_norms)
 
     def evaluate(self) -> Evaluation:
-        """Losses over the full splits, without dropout; the batch order of later steps does not change."""
-        validation = None if self.validation is None else split_loss(self.model, self.validation)
+        """Losses of the splits, without dropout; the batch order of later steps does not change."""
+        *_, evaluation = self._evaluation()
+        return evaluation
+
+    def _evaluation(self) -> Iterator[Evaluation | None]:
+        train = yield from _loss_parts(self.model, self.train, evaluation_rows(self.train, self.config))
+        validation = None
+        if self.validation is not None:
+            rows = evaluation_rows(self.validation, self.config)
+            validation = yield from _loss_parts(self.model, self.validation, rows)
         best = validation is not None and (self.best is None or validation < self.best)
         if best:
             self.best = validation
-        return Evaluation(self.step, split_loss(self.model, self.train), validation, best)
+        self.evaluated = self.step
+        yield Evaluation(self.step, train, validation, best)
 
     def _draw(self) -> torch.Tensor:
         return torch.randint(len(self.train), (self.config.batch_size,), generator=self.batches)
 
-    def _clipped_norm(self) -> float:
-        gradients = [parameter.grad for parameter in self.model.parameters()]
-        norm = torch.stack(torch._foreach_norm(gradients)).norm().item()
+    def _clipped_norm(self) -> tuple[float, dict[str, float]]:
+        gradients = [parameter.grad for parameter in self.optimizer.parameters.values()]
+        norms = torch.stack(torch._foreach_norm(gradients)).tolist()
+        norm, groups = hypot(*norms), {}
+        for component, part in zip(self.components.values(), norms, strict=True):
+            groups[component] = hypot(groups.get(component, 0.0), part)
         if 0 < self.config.clip_norm < norm:
             torch._foreach_mul_(gradients, self.config.clip_norm / norm)
-        return norm
+        return norm, groups
 
 
 def learning_rate(config: TrainConfig, step: int) -> float:
@@ -118,14 +148,34 @@ def learning_rate(config: TrainConfig, step: int) -> float:
     return config.final_learning_rate + span * (1 + cos(pi * done)) / 2
 
 
-@torch.no_grad()
-def split_loss(model: MiniGPT, split: Batch) -> float:
+def evaluation_rows(split: Split, config: TrainConfig) -> torch.Tensor:
+    """The rows an evaluation scores: a whole pass, or the fixed sample that `evaluation_seed` draws, in order."""
+    rows = split.pass_rows
+    if not 0 < config.evaluation_rows < len(rows):
+        return rows
+    generator = torch.Generator().manual_seed(config.evaluation_seed)
+    return rows[torch.randperm(len(rows), generator=generator)[: config.evaluation_rows].sort().values]
+
+
+def split_loss(model: MiniGPT, split: Split) -> float:
     """Mean nats per scored position over a whole split, in evaluation mode; the former mode is restored."""
-    training, total, scored = model.training, 0.0, 0
-    model.eval()
-    for rows in torch.arange(len(split)).split(EVALUATION_RECORDS):
-        batch = split.select(rows, trimmed=True)
+    parts = _loss_parts(model, split, split.pass_rows)
+    while True:
+        try:
+            next(parts)
+        except StopIteration as end:
+            return end.value
+
+
+@torch.no_grad()
+def _loss_parts(model: MiniGPT, split: Split, rows: torch.Tensor) -> Iterator[None]:
+    total, scored = 0.0, 0
+    for some in rows.split(max(1, EVALUATION_SLOTS // model.config.context_length)):
+        training = model.training
+        model.eval()
+        batch = split.select(some, trimmed=True)
         part, count = summed_loss(model(batch.ids, batch.valid), batch.targets)
+        model.train(training)
         total, scored = total + part.item(), scored + count
-    model.train(training)
+        yield
     return total / scored

@@ -3,40 +3,33 @@
     runs/x/run.json                        configs, corpus hash, tokenizer fingerprint, status
     runs/x/corpus.json, tokenizer.json     what the run was trained on and with
     runs/x/metrics.jsonl                   one object a line for each step and each evaluation
+    runs/x/timing.jsonl                    ten times a second: step, seconds and positions so far
     runs/x/checkpoints/step-000100.safetensors
+    runs/x/resume.safetensors              where to go on
+    runs/x/.writer                         locked by the process that writes
 
-Files other than metrics.jsonl are replaced as a whole; metrics.jsonl grows by whole lines.
+The .jsonl files grow by whole lines; all others are replaced as a whole.
 """
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
+from minigpt.config import ModelConfig, TrainConfig
 from minigpt.corpus.batches import batch_records
-from minigpt.corpus.records import Corpus, load_corpus
+from minigpt.corpus.records import Corpus, Record, load_corpus
+from minigpt.corpus.windows import window_stream
 from minigpt.files import write_atomic
-from minigpt.model.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from minigpt.model.checkpoints import Checkpoint, load_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.byte_bpe import ByteBPE
-from minigpt.training.loop import DivergedError, Evaluation, StepReport, Training
+from minigpt.training.info import RunInfo, read_info, write_info
+from minigpt.training.lock import FolderLock, is_held
+from minigpt.training.loop import Evaluation, Split, StepReport, Training
+from minigpt.training.recorder import Recorder, checkpoint_path, checkpoint_steps, cut_back, is_power_of_two
+from minigpt.training.resume import FILE, Progress, restore
 
-FORMAT = "minigpt-run-1"
-
-
-@dataclass(frozen=True)
-class RunInfo:
-    """What run.json says."""
-
-    preset: str
-    model: ModelConfig
-    training: TrainConfig
-    tokenizer: str  # fingerprint
-    corpus: str  # name
-    corpus_hash: str
-    status: str  # created, running, finished, failed
-    reason: str = ""  # of a failure
+__all__ = ["Run", "RunInfo", "check_fit", "is_power_of_two", "prepare"]
 
 
 class Run:
@@ -64,35 +57,31 @@ class Run:
         tokenizer.save(folder / "tokenizer.json")
         write_atomic(folder / "corpus.json", corpus.to_json().encode())
         info = RunInfo(preset, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, "created")
-        _write_info(folder, info)
+        write_info(folder, info)
         return cls(folder)
 
     @property
     def info(self) -> RunInfo:
-        path = self.folder / "run.json"
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise ValueError(f"{self.folder} is not a run folder: it has no run.json") from error
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
-        if content.pop("format", None) != FORMAT:
-            raise ValueError(f"{path} is not of format {FORMAT}")
-        content["model"] = from_dict(ModelConfig, content["model"])
-        content["training"] = from_dict(TrainConfig, content["training"])
-        return from_dict(RunInfo, content)
+        return read_info(self.folder)
+
+    @property
+    def status(self) -> str:
+        """As run.json says, but `interrupted` for a run that no process writes although it should be going on."""
+        status = self.info.status
+        alone = status in ("running", "paused", "queued") and not is_held(self.folder)
+        return "interrupted" if alone and self.info.status == status else status
 
     @property
     def steps(self) -> tuple[int, ...]:
         """Steps that have a checkpoint, ascending."""
-        return tuple(sorted(int(path.stem[5:]) for path in (self.folder / "checkpoints").glob("step-*.safetensors")))
+        return checkpoint_steps(self.folder)
 
     def checkpoint(self, step: int) -> Checkpoint:
         """The model after `step` updates. Raises ValueError that lists the saved steps if there is none."""
         if step not in self.steps:
             raise ValueError(f"{self.folder.name} has no checkpoint of step {step}; saved: {_listed(self.steps)}")
         info = self.info
-        return load_checkpoint(self._checkpoint_path(step), info.model, info.tokenizer)
+        return load_checkpoint(checkpoint_path(self.folder, step), info.model, info.tokenizer)
 
     def tokenizer(self) -> ByteBPE:
         """The run's tokenizer; ValueError when it is not the one of run.json."""
@@ -113,38 +102,51 @@ class Run:
 
     def evaluations(self) -> list[Evaluation]:
         """Every evaluation so far, by step."""
-        return [Evaluation(**row) for row in self._metrics() if "train_loss" in row]
+        return [Evaluation(**row) for row in self.metrics()[0] if "train_loss" in row]
+
+    def metrics(self, start: int = 0) -> tuple[list[dict], int]:
+        """The whole lines of metrics.jsonl from byte `start` on, and the byte to go on from.
+
+        A line that is still being written is left for the next time.
+        """
+        return read_lines(self.folder / "metrics.jsonl", start)
+
+    def timings(self) -> list[dict]:
+        """step, seconds and positions so far, about ten a second; differences give the speed."""
+        return read_lines(self.folder / "timing.jsonl")[0]
 
     def record(self, training: Training) -> Iterator[StepReport | Evaluation]:
-        """Pass on the reports of `training`, after metrics and due checkpoints are on disk.
+        """Pass on the reports of `training`, after metrics and due checkpoints are written.
 
         Checkpoints are saved at steps 0, 1, 2, 4, 8, ... and at each evaluation. On divergence the
-        status becomes `failed` with the reason, and DivergedError goes on to the caller.
+        status becomes `failed` with the reason, and DivergedError goes on to the caller; likewise
+        RunWriteError when the folder cannot be written. Closing the iterator leaves a run to resume.
         """
-        self._set_status("running")
-        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as metrics:
-            try:
-                for report in training.reports():
-                    metrics.write(json.dumps(asdict(report)) + "\n")
-                    if isinstance(report, Evaluation) or is_power_of_two(report.step):
-                        metrics.flush()
-                        path = self._checkpoint_path(report.step)
-                        save_checkpoint(path, training.model, report.step, self.info.tokenizer)
-                    yield report
-            except DivergedError as error:
-                self._set_status("failed", str(error))
-                raise
-        self._set_status("finished")
+        with Recorder(self.folder, training) as recorder:
+            for report in training.reports():
+                recorder.write(report)
+                yield report
 
-    def _metrics(self) -> list[dict]:
-        path = self.folder / "metrics.jsonl"
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    def reset(self) -> None:
+        """Back to step 0 with the same settings and seeds. Raises ValueError while somebody writes the run."""
+        lock = FolderLock(self.folder)
+        try:
+            (self.folder / FILE).unlink(missing_ok=True)
+            cut_back(self.folder, Progress(step=-1))
+            write_info(self.folder, RunInfo(**vars(self.info) | {"status": "created", "reason": ""}))
+        finally:
+            lock.release()
 
-    def _checkpoint_path(self, step: int) -> Path:
-        return self.folder / "checkpoints" / f"step-{step:06d}.safetensors"
 
-    def _set_status(self, status: str, reason: str = "") -> None:
-        _write_info(self.folder, RunInfo(**vars(self.info) | {"status": status, "reason": reason}))
+def read_lines(path: Path, start: int = 0) -> tuple[list[dict], int]:
+    """The objects of the whole lines from byte `start` on, and the byte after them; nothing without a file."""
+    if not path.exists():
+        return [], start
+    with path.open("rb") as file:
+        file.seek(start)
+        content = file.read()
+    end = content.rfind(b"\n") + 1
+    return [json.loads(line) for line in content[:end].splitlines()], start + end
 
 
 def check_fit(corpus: Corpus, tokenizer: ByteBPE, context_length: int) -> None:
@@ -159,24 +161,23 @@ def check_fit(corpus: Corpus, tokenizer: ByteBPE, context_length: int) -> None:
 
 
 def prepare(run: Run) -> Training:
-    """A training at step 0 for a created run: its model, splits and generators."""
+    """A training where the run stands: at step 0, or at its resume state, with nothing lost.
+
+    Raises ValueError when the resume state was written under other settings, naming the fields.
+    """
     info, corpus, tokenizer = run.info, run.corpus(), run.tokenizer()
     train, validation = (
-        batch_records([record.text for record in split], tokenizer, info.model.context_length) if split else None
+        _split(split, tokenizer, info.model.context_length, info.training.mode) if split else None
         for split in (corpus.train, corpus.validation)
     )
-    return Training(MiniGPT(info.model), train, validation, info.training)
+    training = Training(MiniGPT(info.model), train, validation, info.training)
+    restore(run.folder, info, training)
+    return training
 
 
-def is_power_of_two(step: int) -> bool:
-    """Whether `step` is 1, 2, 4, 8, ..."""
-    return step > 0 and step & (step - 1) == 0
-
-
-def _write_info(folder: Path, info: RunInfo) -> None:
-    content = {"format": FORMAT} | vars(info)
-    content |= {"model": to_dict(info.model), "training": to_dict(info.training)}
-    write_atomic(folder / "run.json", (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+def _split(records: tuple[Record, ...], tokenizer: ByteBPE, context_length: int, mode: str) -> Split:
+    make = {"records": batch_records, "windows": window_stream}[mode]
+    return make([record.text for record in records], tokenizer, context_length)
 
 
 def _listed(steps: tuple[int, ...]) -> str:

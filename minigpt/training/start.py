@@ -1,4 +1,4 @@
-"""From a preset and a corpus to a run that is ready to step: tokenizer, model config, folder."""
+"""From a preset and a corpus to a run that is ready to step: tokenizer, model config, folder; or back to one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,21 +9,60 @@ from minigpt.config import Preset, TrainConfig
 from minigpt.corpus.records import Corpus
 from minigpt.model.parameters import shape_only
 from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
 from minigpt.training.runs import Run, check_fit, prepare
 
 
 def new_run(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[Run, Training]:
-    """Train the preset's tokenizer on the training records, size the model to its vocabulary, lay out the run.
+    """Lay out a run and build its training at step 0, with torch set to one thread, which is faster at these sizes.
 
-    The vocabulary is the one learned: a small corpus may run out of pairs before `merges`. Torch is
-    set to one thread, which is faster at these sizes. Raises ValueError, before the folder is made,
-    for a record beyond the context length or a model beyond the limit.
+    Raises ValueError as `lay_out` does.
     """
     torch.set_num_threads(1)
+    run = lay_out(folder, preset, corpus, training)
+    return run, prepare(run)
+
+
+def lay_out(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainConfig) -> Run:
+    """Train the preset's tokenizer on the training records, size the model to its vocabulary, make the folder.
+
+    The vocabulary is the one learned: a small corpus may run out of pairs before `merges`. Raises
+    ValueError, before the folder is made, for a record beyond the context length (whole records
+    only: windows take any length) or a model beyond the limit.
+    """
+    tokenizer, info = _planned(preset, corpus, training)
+    shape_only(info.model)
+    if training.mode == "records":
+        check_fit(corpus, tokenizer, info.model.context_length)
+    return Run.create(folder, preset.name, info.model, training, tokenizer, corpus)
+
+
+def resume_run(
+    folder: str | Path, preset: Preset | None = None, corpus: Corpus | None = None, training: TrainConfig | None = None
+) -> tuple[Run, Training]:
+    """A run and its training where it stopped; the parts that are given must be those of the run.
+
+    Raises ValueError that names every differing field, for another corpus, tokenizer, model or
+    training config, and for a folder that is no run or holds a damaged resume state.
+    """
+    torch.set_num_threads(1)
+    run = Run(folder)
+    info = run.info
+    if preset or corpus or training:
+        wanted = _planned(preset, corpus or run.corpus(), training or info.training)[1] if preset else info
+        wanted = replace(wanted, training=training or info.training)
+        if corpus and not preset:
+            wanted = replace(wanted, corpus_hash=corpus.hash)
+        differing = differences(info, wanted)
+        if differing:
+            raise ValueError(f"{run.folder} cannot be resumed as another run: it has {'; '.join(differing)}")
+    return run, prepare(run)
+
+
+def _planned(preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[ByteBPE, RunInfo]:
     tokenizer = ByteBPE.train([record.text for record in corpus.train], preset.tokenizer.merges)
     model = replace(preset.model, vocab_size=tokenizer.vocab_size)
-    shape_only(model)
-    check_fit(corpus, tokenizer, model.context_length)
-    run = Run.create(folder, preset.name, model, training, tokenizer, corpus)
-    return run, prepare(run)
+    return tokenizer, RunInfo(
+        preset.name, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, status="created"
+    )

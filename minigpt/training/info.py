@@ -1,0 +1,67 @@
+"""What run.json says about a run: its settings, what it is trained on, and how it stands."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
+from minigpt.files import write_atomic
+
+FORMAT = "minigpt-run-1"
+FINAL = ("finished", "failed")  # nothing more happens unless somebody resumes or resets the run
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What run.json says."""
+
+    preset: str
+    model: ModelConfig
+    training: TrainConfig
+    tokenizer: str  # fingerprint
+    corpus: str  # name
+    corpus_hash: str
+    status: str  # created, queued, running, paused, stopped, finished, failed
+    reason: str = ""  # of a failure
+
+
+def read_info(folder: Path) -> RunInfo:
+    """The content of run.json. Raises ValueError for a folder that is no run, or a damaged file."""
+    path = folder / "run.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise ValueError(f"{folder} is not a run folder: it has no run.json") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise ValueError(f"{path} is not of format {FORMAT}")
+    try:
+        content["model"] = from_dict(ModelConfig, content["model"])
+        content["training"] = from_dict(TrainConfig, content["training"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: it lacks {error}") from error
+    return from_dict(RunInfo, content)
+
+
+def write_info(folder: Path, info: RunInfo) -> None:
+    """Replace run.json."""
+    content = {"format": FORMAT} | vars(info)
+    content |= {"model": to_dict(info.model), "training": to_dict(info.training)}
+    write_atomic(folder / "run.json", (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write_status(folder: Path, status: str, reason: str = "") -> None:
+    """Replace status and reason, keep the rest; nothing is written when both stand there already."""
+    info = read_info(folder)
+    if (info.status, info.reason) != (status, reason):
+        write_info(folder, replace(info, status=status, reason=reason))
+
+
+def differences(here: RunInfo, there: RunInfo) -> list[str]:
+    """Where two runs are not the same computation: `field a, not b` for configs, tokenizer and corpus."""
+    pairs = [("tokenizer", here.tokenizer, there.tokenizer), ("corpus hash", here.corpus_hash, there.corpus_hash)]
+    for kind in ("model", "training"):
+        old, new = to_dict(getattr(here, kind)), to_dict(getattr(there, kind))
+        pairs += [(name, old[name], new[name]) for name in old]
+    return [f"{name} {old}, not {new}" for name, old, new in pairs if old != new]

@@ -1,0 +1,86 @@
+"""One writer a folder: an operating-system lock, which ends with the process that holds it.
+
+The lock is on the file `.writer` of the run folder. It also says who holds it, for the message to
+the second one; only the lock itself decides.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+
+PATIENCE = 0.5  # seconds; a reader that asks whether the lock is held has it for a moment
+_FAR = 1 << 20  # Windows locks bytes: one that the text of the file never reaches
+
+
+class FolderLock:
+    """The right to write in `folder`, from construction to `release`.
+
+    Raises ValueError that names the holder when another process (or another part of this one) has it.
+    """
+
+    def __init__(self, folder: Path):
+        self.path = folder / ".writer"
+        try:
+            self._file = self.path.open("a+", encoding="utf-8")
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ValueError(f"there is no run folder {folder}") from error
+        deadline = time.monotonic() + PATIENCE
+        while not _lock(self._file.fileno()):
+            if time.monotonic() > deadline:
+                holder = self._holder()
+                self._file.close()
+                raise ValueError(f"{folder} is being written by {holder}; stop that first")
+            time.sleep(0.02)
+        self._file.truncate(0)
+        json.dump({"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}, self._file)
+        self._file.flush()
+
+    def stands(self) -> bool:
+        """Whether the folder is still there, and still the one that was locked."""
+        try:
+            return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
+        except OSError:
+            return False
+
+    def release(self) -> None:
+        """Let the next one write."""
+        self._file.close()
+
+    def _holder(self) -> str:
+        self._file.seek(0)
+        try:
+            told = json.loads(self._file.read())
+            return f"process {told['pid']} since {told['since']}"
+        except (ValueError, KeyError):
+            return "another process"
+
+
+def is_held(folder: Path) -> bool:
+    """Whether some process writes in `folder` now."""
+    try:
+        with (folder / ".writer").open("r+", encoding="utf-8") as file:
+            return not _lock(file.fileno(), shared=True)
+    except FileNotFoundError:
+        return False
+
+
+if os.name == "nt":
+    import msvcrt
+
+    def _lock(handle: int, shared: bool = False) -> bool:
+        try:
+            os.lseek(handle, _FAR, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            return True
+        except OSError:
+            return False
+else:
+    import fcntl
+
+    def _lock(handle: int, shared: bool = False) -> bool:
+        try:
+            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            return False

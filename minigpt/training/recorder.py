@@ -1,0 +1,200 @@
+"""The one writer of a run folder: metrics, timing, checkpoints, resume states and status.
+
+Order of writes at a step: metrics, then the checkpoint, then the resume state that says how long the
+metrics were. A kill between any two leaves files that are cut back to the resume state on resume.
+"""
+
+import contextlib
+import json
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from minigpt.model.checkpoints import save_checkpoint
+from minigpt.training.info import read_info, write_status
+from minigpt.training.lock import FolderLock
+from minigpt.training.loop import DivergedError, Evaluation, StepReport, Training
+from minigpt.training.resume import FILE, Progress, read_progress, save_state
+
+GROWING = ("metrics.jsonl", "timing.jsonl", "samples.jsonl")
+FLUSH_SECONDS = 0.1  # readers are at most this far behind
+STATE_SECONDS = 1.0  # at most this much work is lost by a kill, or
+STATE_SHARE = 0.05  # as much as keeps the time spent on resume states below this share
+
+
+class RunWriteError(OSError):
+    """A run folder cannot be written: one sentence with the folder and the reason."""
+
+
+class Recorder:
+    """Writes what a training reports, from `with` to its end; holds the folder's lock meanwhile.
+
+    Leaving without an exception means finished; by GeneratorExit stopped; by DivergedError or a
+    write error failed, with the reason. After any other exception the last resume state stands.
+    Raises ValueError when the folder is being written by another, or stands at another step.
+    """
+
+    def __init__(self, folder: Path, training: Training):
+        self.folder, self.training = folder, training
+        self.info = read_info(folder)
+        self.tokenizer = self.info.tokenizer
+
+    def __enter__(self) -> "Recorder":
+        self.lock = FolderLock(self.folder)
+        try:
+            progress = self._checked_progress()
+            cut_back(self.folder, progress)
+            self.files = {name: (self.folder / name).open("a", encoding="utf-8") for name in GROWING[:2]}
+            write_status(self.folder, "running")
+        except BaseException:
+            self.lock.release()
+            raise
+        self.seconds, self.positions = progress.seconds, progress.positions
+        self.marked = self.flushed = self.saved = time.monotonic()
+        self.cost = 0.0  # seconds of the last resume state
+        return self
+
+    def write(self, report: StepReport | Evaluation) -> None:
+        """Put a report on disk, with the checkpoint that is due: at 0, 1, 2, 4, 8, ... and each evaluation."""
+        with self._clear_errors():
+            self._count(report)
+            self.files["metrics.jsonl"].write(json.dumps(asdict(report)) + "\n")
+            if isinstance(report, Evaluation) or is_power_of_two(report.step):
+                self.flush()
+                path = checkpoint_path(self.folder, report.step)
+                save_checkpoint(path, self.training.model, report.step, self.tokenizer)
+            now = time.monotonic()
+            if report.step == 0 or now - self.saved > max(STATE_SECONDS, self.cost / STATE_SHARE):
+                self.save()
+            elif now - self.flushed > FLUSH_SECONDS:
+                self.flush()
+
+    def flush(self) -> None:
+        """Bring readers up to date. Raises RunWriteError when the folder was deleted meanwhile."""
+        with self._clear_errors():
+            row = {"step": self.training.step, "seconds": round(self.seconds, 4), "positions": self.positions}
+            self.files["timing.jsonl"].write(json.dumps(row) + "\n")
+            for file in self.files.values():
+                file.flush()
+            if not self.lock.stands():
+                raise FileNotFoundError(self.folder)
+        self.flushed = time.monotonic()
+
+    def save(self) -> None:
+        """Write the resume state of this very moment, between two reports."""
+        started = time.monotonic()
+        self.flush()
+        with self._clear_errors():
+            for file in self.files.values():
+                os.fsync(file.fileno())
+            training = self.training
+            lengths = {name: self._length(name) for name in GROWING}
+            about = (training.step, training.evaluated, training.best, self.seconds, self.positions, lengths)
+            save_state(self.folder, self.info, training, Progress(*about))
+        self.saved = time.monotonic()
+        self.cost = self.saved - started
+
+    def pause(self) -> None:
+        """Save, say so, and stop the clock until the next report."""
+        self.save()
+        with self._clear_errors():
+            write_status(self.folder, "paused")
+        self.marked = None
+
+    def play(self) -> None:
+        """Say that the run goes on."""
+        with self._clear_errors():
+            write_status(self.folder, "running")
+        self.marked = time.monotonic()
+
+    def __exit__(self, kind, error, trace) -> None:
+        try:
+            if kind is None or kind is GeneratorExit:
+                self.save()
+                with self._clear_errors():
+                    write_status(self.folder, "finished" if kind is None else "stopped")
+            elif isinstance(error, (DivergedError, RunWriteError)):
+                self._fail(str(error))
+        except RunWriteError as failure:
+            self._fail(str(failure))
+            raise
+        finally:
+            for file in self.files.values():
+                with contextlib.suppress(OSError):  # the unwritten rest of a full disk
+                    file.close()
+            self.lock.release()
+
+    def _fail(self, reason: str) -> None:
+        with contextlib.suppress(OSError):
+            for file in self.files.values():
+                file.flush()
+        with contextlib.suppress(OSError, ValueError):  # a full disk, a deleted folder: the caller has the reason
+            write_status(self.folder, "failed", reason)
+
+    def _count(self, report: StepReport | Evaluation) -> None:
+        now = time.monotonic()
+        self.seconds += 0.0 if self.marked is None else now - self.marked
+        self.marked = now
+        if isinstance(report, StepReport):
+            self.positions += report.scored
+
+    def _length(self, name: str) -> int:
+        path = self.folder / name
+        return path.stat().st_size if path.exists() else 0
+
+    def _checked_progress(self) -> Progress:
+        progress, training = read_progress(self.folder, self.info), self.training
+        if progress is None:
+            if any(step > 0 for step in checkpoint_steps(self.folder)):
+                raise ValueError(f"{self.folder} has checkpoints but no {FILE}; it can be read, not continued")
+            progress = Progress()
+        if (progress.step, progress.evaluated) != (training.step, training.evaluated):
+            raise ValueError(
+                f"{self.folder} stands at step {progress.step}, this training at {training.step}; resume the run"
+            )
+        return progress
+
+    @contextlib.contextmanager
+    def _clear_errors(self):
+        try:
+            yield
+        except RunWriteError:
+            raise
+        except (OSError, ValueError) as error:
+            if not self.lock.stands():
+                raise RunWriteError(f"the run folder {self.folder} was deleted") from error
+            if isinstance(error, ValueError):
+                raise
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise RunWriteError(f"cannot write in the run folder {self.folder}: {reason}") from error
+
+
+def cut_back(folder: Path, progress: Progress) -> None:
+    """Make a folder what it was at `progress`: growing files cut, later checkpoints and leftovers removed."""
+    for name in GROWING:
+        path = folder / name
+        if path.exists():
+            os.truncate(path, min(progress.lengths.get(name, 0), path.stat().st_size))
+    for step in checkpoint_steps(folder):
+        if step > progress.step:
+            checkpoint_path(folder, step).unlink()
+    for leftover in [*folder.glob(".*.*"), *(folder / "checkpoints").glob(".*")]:
+        leftover.unlink(missing_ok=True)
+
+
+def checkpoint_path(folder: Path, step: int) -> Path:
+    """Where the checkpoint of `step` lies."""
+    return folder / "checkpoints" / f"step-{step:06d}.safetensors"
+
+
+def checkpoint_steps(folder: Path) -> tuple[int, ...]:
+    """Steps that have a checkpoint, ascending."""
+    return tuple(sorted(int(path.stem[5:]) for path in (folder / "checkpoints").glob("step-*.safetensors")))
+
+
+def is_power_of_two(step: int) -> bool:
+    """Whether `step` is 1, 2, 4, 8, ..."""
+    return step > 0 and step & (step - 1) == 0
+
+
