@@ -38,7 +38,7 @@ def random_logits(vocab_size, seed, dtype=torch.float32, std=1.0):
 
 
 # Few different values make ties; near ones are told apart only before rounding.
-values = st.sampled_from([0.0, 1.0, 1.0, 2.0, -3.0, 1e-12, 2e-12, 5.0, -INF])
+values = st.sampled_from([0.0, 1.0, 1.0, 2.0, -3.0, 1e-20, 2e-20, 5.0, -INF])
 rows = st.lists(values, min_size=1, max_size=12).filter(lambda row: max(row) > -INF)
 settings_strategy = st.builds(
     SampleConfig,
@@ -185,6 +185,15 @@ def test_top_k_keeps_exactly_the_first_k_of_a_stable_sort(row, k):
 def test_top_k_in_the_chain_ranks_before_the_rounding_of_temperature(row, k, temperature):
     chain = filter_chain(floats(*row), SampleConfig(temperature=temperature, top_k=k))
     assert marked(chain.kept_top_k) == marked(keep_top_k(floats(*row), k))
+
+
+@pytest.mark.parametrize("temperature", [0.8, 1.0, 1e300])
+def test_near_logits_are_not_tied_by_the_subtraction_of_the_best(temperature):
+    logits = floats(0, 1e-20, 0, 5)  # 1e-20 - 5 is -5 in float64
+    top_k = filter_chain(logits, SampleConfig(temperature=temperature, top_k=2))
+    assert marked(top_k.kept_top_k) == {3, 1}
+    p = (top_k.scaled_probabilities[3] + 1e-6).item()
+    assert marked(filter_chain(logits, SampleConfig(temperature=temperature, top_p=p)).kept_top_p) == {3, 1}
 
 
 def test_top_k_one_is_the_greedy_choice_even_for_near_ties():
