@@ -11,10 +11,12 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from minigpt.corpus.baselines import ngram_baselines
+from minigpt.files import write_atomic
 from minigpt.model.checkpoints import save_checkpoint
 from minigpt.training.info import read_info, write_status
 from minigpt.training.lock import FolderLock
-from minigpt.training.loop import DivergedError, Evaluation, StepReport, Training
+from minigpt.training.loop import DivergedError, Evaluation, StepReport, Training, evaluation_rows
 from minigpt.training.resume import FILE, Progress, read_progress, save_state
 
 GROWING = ("metrics.jsonl", "timing.jsonl", "samples.jsonl")
@@ -45,6 +47,7 @@ class Recorder:
         try:
             progress = self._checked_progress()
             cut_back(self.folder, progress)
+            self._write_baselines()
             self.files = {name: (self.folder / name).open("a", encoding="utf-8") for name in GROWING[:2]}
             write_status(self.folder, "running")
         except BaseException:
@@ -124,6 +127,14 @@ class Recorder:
                 with contextlib.suppress(OSError):  # the unwritten rest of a full disk
                     file.close()
             self.lock.release()
+
+    def _write_baselines(self) -> None:
+        path, training = self.folder / "baselines.json", self.training
+        if path.exists() or training.validation is None:
+            return
+        rows = evaluation_rows(training.validation, training.config)
+        counted = ngram_baselines(training.train, training.validation, self.info.model.vocab_size, rows)
+        write_atomic(path, json.dumps(asdict(counted)).encode())
 
     def _fail(self, reason: str) -> None:
         with contextlib.suppress(OSError):

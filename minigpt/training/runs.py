@@ -4,6 +4,7 @@
     runs/x/corpus.json, tokenizer.json     what the run was trained on and with
     runs/x/metrics.jsonl                   one object a line for each step and each evaluation
     runs/x/timing.jsonl                    ten times a second: step, seconds and positions so far
+    runs/x/baselines.json                  losses of n-gram counts on the validation positions
     runs/x/checkpoints/step-000100.safetensors
     runs/x/resume.safetensors              where to go on
     runs/x/.writer                         locked by the process that writes
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from minigpt.config import ModelConfig, TrainConfig
+from minigpt.corpus.baselines import Baselines
 from minigpt.corpus.batches import batch_records
 from minigpt.corpus.records import Corpus, Record, load_corpus
 from minigpt.corpus.windows import window_stream
@@ -114,6 +116,11 @@ class Run:
     def timings(self) -> list[dict]:
         """step, seconds and positions so far, about ten a second; differences give the speed."""
         return read_lines(self.folder / "timing.jsonl")[0]
+
+    def baselines(self) -> Baselines | None:
+        """Losses of counting on the validation positions; None before the start or without validation."""
+        path = self.folder / "baselines.json"
+        return Baselines(**json.loads(path.read_text())) if path.exists() else None
 
     def record(self, training: Training) -> Iterator[StepReport | Evaluation]:
         """Pass on the reports of `training`, after metrics and due checkpoints are written.

@@ -47,7 +47,7 @@ TINY = Preset(
 )
 CORPUS = Corpus(
     "fruit",
-    tuple(Record(f"t{i}", text) for i, text in enumerate(["a red apple", "a green pear", "red", "green grapes", "fig"])),
+    tuple(Record(text, text) for text in ("a red apple", "a green pear", "red", "green grapes", "fig")),
     (Record("v0", "a red pear"), Record("v1", "green")),
 )
 
