@@ -96,7 +96,7 @@ def test_another_shape_is_refused(small, path: Path):
 
 def test_another_dtype_is_refused(small, path: Path):
     single = {name: tensor.float() for name, tensor in small().state_dict().items()}
-    with pytest.raises(ValueError, match="blocks.0.attention.output is stored as F32, the config says float64|token_embedding is stored as F32"):
+    with pytest.raises(ValueError, match="token_embedding is stored as F32, the config says float64"):
         load_checkpoint(write(path, small(), single))
 
 

@@ -75,7 +75,8 @@ def scalar_logits(model: MiniGPT, ids: list[int]) -> list[list[float]]:
             hidden = [ACTIVATIONS[config.activation](u) for u in hidden]
             added = affine(hidden, weights[f"{at}.ffn.w2"], weights[f"{at}.ffn.b2"])
             x[t] = [a + b for a, b in zip(x[t], added, strict=True)]
-    head = weights["head"] if "head" in weights else [list(column) for column in zip(*weights["token_embedding"])]
+    columns = [list(column) for column in zip(*weights["token_embedding"], strict=True)]
+    head = weights.get("head", columns)
     return [
         affine(norm(row, weights, "final_norm", config.norm_epsilon), head, weights.get("head_bias")) for row in x
     ]

@@ -1,0 +1,125 @@
+"""The corpus: every fault of a file in one sentence, the hash of the content, texts in both splits."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from minigpt.corpus.records import Corpus, Record, bundled_corpus, load_corpus
+
+
+def corpus(train: list[str], validation: list[str] = (), name: str = "c") -> Corpus:
+    """Records with the ids that a file without ids gives them."""
+    return Corpus(
+        name,
+        tuple(Record(f"train-{i:02d}", text) for i, text in enumerate(train, start=1)),
+        tuple(Record(f"validation-{i:02d}", text) for i, text in enumerate(validation, start=1)),
+    )
+
+
+def write(path: Path, content) -> Path:
+    """A corpus file of raw bytes or of JSON."""
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    return path
+
+
+def test_bundled_corpus(data: Path):
+    bundled = bundled_corpus()
+    assert (len(bundled.train), len(bundled.validation)) == (24, 8)
+    assert bundled.train[4].text == "The key is red. Answer: red."
+    assert bundled.leaked == ()
+    assert bundled == load_corpus(data / "mini-gpt" / "corpus.json")
+    assert len({record.text for record in bundled.train}) == 24
+
+
+def test_texts_and_objects(tmp_path: Path):
+    path = write(tmp_path / "mine.json", {"train": ["one", {"text": "two"}, {"id": 7, "text": "three"}]})
+    loaded = load_corpus(path)
+    assert loaded.name == "mine"
+    assert loaded.train == (Record("train-01", "one"), Record("train-02", "two"), Record("7", "three"))
+    assert loaded.validation == ()
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path):
+    content = b"\xef\xbb\xbf" + json.dumps({"train": ["one"], "version": "v"}).encode()
+    assert load_corpus(write(tmp_path / "c.json", content)) == Corpus("v", (Record("train-01", "one"),))
+
+
+def test_texts_are_kept_to_the_letter(tmp_path: Path):
+    texts = ["  two  spaces ", "a\r\nb", "e\u0301 \u00e9", "😀", "\ufeffmark", "<|eos|>", "nul\0"]
+    assert [record.text for record in load_corpus(write(tmp_path / "c.json", {"train": texts})).train] == texts
+
+
+def test_own_format_round_trip(tmp_path: Path):
+    for original in (corpus(["red", "蓝色\n"], ["grün"], name="farben"), corpus(["x"])):
+        loaded = load_corpus(write(tmp_path / "c.json", original.to_json().encode()))
+        assert loaded == original
+        assert loaded.hash == original.hash
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "c.json is not JSON: Expecting value in line 1"),
+        (b'{"train": ["a",]\n}', "c.json is not JSON: .* in line 1"),
+        (b'{"train": ["caf\xe9"]}', "c.json is not UTF-8: byte 0xE9 at 15"),
+        ('{"train": ["hi"]}'.encode("utf-16"), "c.json is not UTF-8: byte 0xFF at 0"),
+        ([], "must hold an object with 'train' and 'validation', got a list"),
+        ("text", "must hold an object with 'train' and 'validation', got a text"),
+        (None, "must hold an object .*, got nothing"),
+        ({"validation": ["a"]}, "must hold an object with 'train'"),
+        ({"train": "abc"}, "c.json: 'train' must be a list of records, got a text"),
+        ({"train": ["a"], "validation": None}, "c.json: 'validation' must be a list of records, got nothing"),
+        ({"train": ["a", 5]}, "c.json: train record 2 must be a text or an object with 'text', got 5"),
+        ({"train": ["a", {"content": "b"}]}, "train record 2 must be a text or an object with 'text', got an object"),
+        ({"train": ["a"], "validation": [{"text": 1}]}, "validation record 1 must be a text or an object"),
+        ({"train": []}, "corpus 'c' has no usable records to train on"),
+        ({"train": ["a", ""]}, "corpus 'c' has an empty record: train-02"),
+        ({"train": ["a"], "validation": ["b", ""]}, "corpus 'c' has an empty record: validation-02"),
+        ({"train": [{"id": "x", "text": "a"}, {"id": "x", "text": "b"}]}, "uses the record id 'x' 2 times"),
+        ({"train": [{"id": "x", "text": "a"}], "validation": [{"id": "x", "text": "b"}]}, "record id 'x' 2 times"),
+        ({"train": ["a", "b\ud83d"]}, r"train record 2 holds half a character, U\+D83D at index 1"),
+        ({"train": ["a"], "validation": ["\udc00"]}, r"validation record 1 holds half a character, U\+DC00 at index 0"),
+        ({"train": [{"id": "i\ud83d", "text": "a"}]}, r"the id of .*train record 1 holds half a character, U\+D83D"),
+        ({"train": ["a"], "version": "v\ud83d"}, r"version holds half a character, U\+D83D at index 1"),
+    ],
+)
+def test_faults_are_one_sentence(tmp_path: Path, content, sentence: str):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        load_corpus(write(tmp_path / "c.json", content))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_whole_pair_of_halves_is_one_character(tmp_path: Path):
+    content = b'{"train": ["\\ud83d\\ude00"]}'
+    assert load_corpus(write(tmp_path / "c.json", content)).train[0].text == "😀"
+
+
+def test_missing_files_and_folders(tmp_path: Path):
+    with pytest.raises(ValueError, match="there is no corpus file .*none.json"):
+        load_corpus(tmp_path / "none.json")
+    with pytest.raises(ValueError, match="cannot be read"):
+        load_corpus(tmp_path)
+
+
+def test_hash_is_of_the_content():
+    base = corpus(["a", "b"], ["c"])
+    assert base.hash == corpus(["a", "b"], ["c"], name="other").hash
+    others = [
+        corpus(["a", "B"], ["c"]),
+        corpus(["b", "a"], ["c"]),
+        corpus(["a", "b"], ["d"]),
+        corpus(["a", "b", "c"]),
+        corpus(["ab"], ["c"]),
+        Corpus("c", (Record("x", "a"), Record("train-02", "b")), (Record("validation-01", "c"),)),
+    ]
+    assert len({base.hash, *(other.hash for other in others)}) == 7
+    assert len(base.hash) == 16 and int(base.hash, 16) >= 0
+
+
+def test_leaked_records():
+    assert corpus(["a", "b", "a"], ["b", "c", "b"]).leaked == (
+        Record("validation-01", "b"),
+        Record("validation-03", "b"),
+    )
+    assert corpus(["a"], ["A", "a "]).leaked == ()
