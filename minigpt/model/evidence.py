@@ -17,6 +17,7 @@ import torch
 from minigpt.checks import whole
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import IGNORE, Batch, batch_records
+from minigpt.model.arithmetic import TOLERANCE
 from minigpt.model.editing import another_id, edit_token
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
@@ -24,7 +25,6 @@ from minigpt.model.parameters import component_counts
 from minigpt.model.trace import BlockTrace, Trace
 from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
 
-TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
 UPDATE = 0.001  # how far one update moves a number: Adam's first step is rate * gradient / |gradient|
 
 

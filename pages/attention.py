@@ -1,0 +1,90 @@
+"""Who reads whom?"""
+
+import streamlit as st
+
+from minigpt.ui import attending, causality, shell, workspace
+from minigpt.ui.components.gallery import gallery
+from minigpt.ui.components.matrix import matrix
+from minigpt.ui.text import t
+
+shell.guard()
+view = shell.view()
+names = {"scores": t("Scores"), "visible": t("Mask"), "weights": t("Weights")}
+
+st.title(t("Who reads whom?"))
+st.text(attending.query_sentence(view))
+
+small, large = st.columns([2, 3], gap="large")
+with small:
+    st.caption(t("All heads of all blocks. Click one, or use the arrow keys."))
+    gallery(
+        attending.all_weights(view),
+        key="heads",
+        label=t("Weights of every head"),
+        selected=(view.block, view.head),
+        on_select=lambda block, head: workspace.choose(block=block, head=head),
+        mark_row=view.position,
+    )
+    st.text(attending.head_sentence(view))
+    title, every = st.columns([3, 2], vertical_alignment="center")
+    title.markdown(t("**Keys of query {query}**", query=view.position))
+    together = every.toggle(t("Every head"), key="together", persist_state="session")
+    frame = attending.side_by_side(view, view.position) if together else attending.row_frame(view, view.position)
+    st.dataframe(frame, hide_index=True, column_config=attending.row_columns(frame))
+with large:
+    chosen, slots = st.columns([3, 2], vertical_alignment="center")
+    kind = chosen.segmented_control(
+        t("Drawn"),
+        attending.PICTURES,
+        default="weights",
+        required=True,
+        key="picture",
+        format_func=names.get,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    full = view.slots == view.length
+    padding = slots.toggle(t("Draw padding slots"), key="padding", disabled=full, persist_state="session")
+    drawn = view.slots if padding else view.length
+    query, key = attending.cell(view, drawn)
+    shown = attending.picture(view, kind, drawn)
+    labels = attending.slot_labels(view, drawn)
+    matrix(
+        shown.values,
+        key="head",
+        label=t("{name} of block {block}, head {head}", name=names[kind], block=view.block, head=view.head),
+        rows=labels,
+        columns=labels,
+        palette=shown.palette,
+        limit=shown.limit,
+        masked=shown.masked,
+        selected=(query, key),
+        mark_row=view.position,
+        row_title=t("query, who reads"),
+        column_title=t("key, who is read"),
+        on_select=lambda query, key: attending.take_cell(view, query, key),
+        max_cell=44,
+    )
+    st.caption(attending.padding_sentence(view, padding))
+
+st.subheader(t("Query {query} and key {key} in numbers", query=query, key=key))
+score, weight = attending.cell_work(view, query, key)
+if weight.hidden:
+    st.text(attending.hidden_sentence(weight, query, key))
+lines, products = st.columns(2, gap="large")
+with lines:
+    text = [score.symbols, score.expression, "", weight.symbols, *weight.steps, weight.expression]
+    st.code("\n".join(text), language=None, wrap_lines=True)
+    st.caption(attending.difference_sentence(score, weight))
+with products:
+    st.dataframe(attending.terms_frame(score), hide_index=True, column_config=attending.six_decimals(score.columns[1:]))
+
+st.subheader(t("Can a position see the future?"))
+causality.draw(view)
+
+with st.expander(t("All heads in numbers")):
+    st.caption(t("Mean share of the weight over the positions after 0; shares of the same position overlap."))
+    st.dataframe(attending.heads_frame(view), hide_index=True)
+st.caption(
+    t("To try: move the training step from 0 to 600 and see even rows take sides, or repeat a word in the record.")
+)
