@@ -6,6 +6,7 @@ Bad input ends with one sentence on standard error and exit code 2.
 import argparse
 import contextlib
 import json
+import os
 import shlex
 import signal
 import sys
@@ -15,12 +16,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        return options.command(options) or 0
+        code = options.command(options) or 0
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the reader has gone, as in `| head -1`: what is left unsaid goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (ValueError, ArithmeticError, OSError) as error:
         print(f"minigpt: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
