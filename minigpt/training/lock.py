@@ -9,7 +9,7 @@ import os
 import time
 from pathlib import Path
 
-PATIENCE = 0.5  # seconds; a reader that asks whether the lock is held has it for a moment
+PATIENCE = 0.3  # seconds; a reader that asks whether the lock is held has it for a moment
 _FAR = 1 << 20  # Windows locks bytes: one that the text of the file never reaches
 
 

@@ -71,11 +71,16 @@ class Training:
         A training may be left at any yield and taken up by a new `work`: an evaluation starts over.
         """
         while True:
-            if self.evaluated != self.step and (self.step % self.config.evaluate_every == 0 or self.finished):
+            if self.evaluation_due:
                 yield from self._evaluation()
             if self.finished:
                 return
             yield self.advance()
+
+    @property
+    def evaluation_due(self) -> bool:
+        """Whether the next report is an evaluation."""
+        return self.evaluated != self.step and (self.step % self.config.evaluate_every == 0 or self.finished)
 
     @property
     def finished(self) -> bool:

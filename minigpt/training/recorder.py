@@ -34,7 +34,7 @@ class Recorder:
 
     Leaving without an exception means finished; by GeneratorExit stopped; by DivergedError or a
     write error failed, with the reason. After any other exception the last resume state stands.
-    Raises ValueError when the folder is being written by another, or stands at another step.
+    The trainer process calls `open` and `finish`, `stop` or `fail` itself.
     """
 
     def __init__(self, folder: Path, training: Training):
@@ -42,7 +42,11 @@ class Recorder:
         self.info = read_info(folder)
         self.tokenizer = self.info.tokenizer
 
-    def __enter__(self) -> "Recorder":
+    def open(self) -> "Recorder":
+        """Take the folder and cut it back to where the training stands.
+
+        Raises ValueError when the folder is being written by another, or stands at another step.
+        """
         self.lock = FolderLock(self.folder)
         try:
             progress = self._checked_progress()
@@ -70,8 +74,19 @@ class Recorder:
             now = time.monotonic()
             if report.step == 0 or now - self.saved > max(STATE_SECONDS, self.cost / STATE_SHARE):
                 self.save()
-            elif now - self.flushed > FLUSH_SECONDS:
-                self.flush()
+            else:
+                self.keep_fresh()
+
+    def keep_fresh(self) -> None:
+        """Flush if the last time is more than a tenth of a second ago."""
+        if time.monotonic() - self.flushed > FLUSH_SECONDS:
+            self.flush()
+
+    def write_details(self, details: dict) -> None:
+        """Replace details.json, what a class sees of one step in slow motion, and flush."""
+        with self._clear_errors():
+            write_atomic(self.folder / "details.json", json.dumps(details).encode())
+        self.flush()
 
     def flush(self) -> None:
         """Bring readers up to date. Raises RunWriteError when the folder was deleted meanwhile."""
@@ -111,22 +126,51 @@ class Recorder:
             write_status(self.folder, "running")
         self.marked = time.monotonic()
 
+    def finish(self) -> None:
+        """The last step is done."""
+        self._end("finished")
+
+    def stop(self) -> None:
+        """Leave a run that can be resumed at this very step."""
+        self._end("stopped")
+
+    def fail(self, reason: str) -> None:
+        """Leave the last good state and say why; where even that cannot be written, the caller has the reason."""
+        with contextlib.suppress(OSError):
+            self.files["metrics.jsonl"].flush()
+        with contextlib.suppress(OSError, ValueError):
+            write_status(self.folder, "failed", reason)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of the folder as it is."""
+        for file in self.files.values():
+            with contextlib.suppress(OSError):  # the unwritten rest of a full disk
+                file.close()
+        self.lock.release()
+
+    def __enter__(self) -> "Recorder":
+        return self.open()
+
     def __exit__(self, kind, error, trace) -> None:
+        if kind is None:
+            self.finish()
+        elif kind is GeneratorExit:
+            self.stop()
+        elif isinstance(error, (DivergedError, RunWriteError)):
+            self.fail(str(error))
+        else:
+            self.release()
+
+    def _end(self, status: str) -> None:
         try:
-            if kind is None or kind is GeneratorExit:
-                self.save()
-                with self._clear_errors():
-                    write_status(self.folder, "finished" if kind is None else "stopped")
-            elif isinstance(error, (DivergedError, RunWriteError)):
-                self._fail(str(error))
+            self.save()
+            with self._clear_errors():
+                write_status(self.folder, status)
         except RunWriteError as failure:
-            self._fail(str(failure))
+            self.fail(str(failure))
             raise
-        finally:
-            for file in self.files.values():
-                with contextlib.suppress(OSError):  # the unwritten rest of a full disk
-                    file.close()
-            self.lock.release()
+        self.release()
 
     def _write_baselines(self) -> None:
         path, training = self.folder / "baselines.json", self.training

@@ -5,6 +5,7 @@
     runs/x/metrics.jsonl                   one object a line for each step and each evaluation
     runs/x/timing.jsonl                    ten times a second: step, seconds and positions so far
     runs/x/baselines.json                  losses of n-gram counts on the validation positions
+    runs/x/details.json                    the last step in slow motion: batch, loss, norms, moves
     runs/x/checkpoints/step-000100.safetensors
     runs/x/resume.safetensors              where to go on
     runs/x/.writer                         locked by the process that writes

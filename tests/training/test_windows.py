@@ -81,6 +81,6 @@ def test_a_record_longer_than_the_context_trains_in_windows_only(tmp_path):
     evaluations = [report for report in reports if isinstance(report, Evaluation)]
     assert evaluations[-1].train_loss < evaluations[0].train_loss
     steps = [report for report in reports if not isinstance(report, Evaluation)]
-    assert {report.scored for report in steps} == {128}
+    assert {report.scored for report in steps} <= {127, 128}
     assert all(0 <= start < len(training.train) for report in steps for start in report.records)
     assert resume_run(run.folder)[1].finished
