@@ -152,7 +152,8 @@ def test_clipping_scales_the_gradient_and_reports_the_norm_before():
         assert (a.grad / 4 - b.grad).abs().max() < 1e-15
     wide = training(replace(CONFIG, clip_norm=norm * 1.01))
     wide.advance()
-    assert all(torch.equal(a.grad, b.grad) for a, b in zip(free.model.parameters(), wide.model.parameters(), strict=True))
+    for a, b in zip(free.model.parameters(), wide.model.parameters(), strict=True):
+        assert torch.equal(a.grad, b.grad)
 
 
 # The learning rate.
