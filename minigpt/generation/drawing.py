@@ -4,7 +4,6 @@ Randomness always comes from a generator that the caller owns, one for each colu
 state is neither read nor changed. Greedy draws use no random number at all.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -42,12 +41,12 @@ def draw(probabilities: Tensor, generator: torch.Generator, kept: Tensor | None 
     _check_distribution(probabilities)
     rows = probabilities.to(generator.device).reshape(-1, probabilities.shape[-1])  # (N, V)
     ids = torch.multinomial(rows, 1, generator=generator)  # (N, 1)
-    possible = ids.min().item() >= 0 and ids.max().item() < rows.shape[-1]
-    possible = possible and rows.gather(-1, ids).min().item() > 0
+    got = ids.flatten().tolist()
+    in_range = min(got) >= 0 and max(got) < rows.shape[-1]
+    possible = in_range and min(rows.gather(-1, ids).flatten().tolist()) > 0
     if possible and kept is not None:
-        possible = kept.to(rows.device).reshape(rows.shape).gather(-1, ids).all().item()
+        possible = all(kept.to(rows.device).reshape(rows.shape).gather(-1, ids).flatten().tolist())
     if not possible:
-        got = ids.flatten().tolist()
         raise ValueError(f"the draw gave the ids {got}; allowed: kept ids with a probability above 0")
     return ids.reshape(probabilities.shape[:-1])
 
@@ -102,10 +101,9 @@ def _check_distribution(probabilities: Tensor) -> None:
     if not known_type or probabilities.dim() == 0 or probabilities.numel() == 0:
         got = f"{probabilities.dtype} {tuple(probabilities.shape)}"
         raise ValueError(f"probabilities are {got}; allowed: float32 or float64 of shape (..., V), not empty")
-    sums = probabilities.sum(-1)
-    wrong = (sums - 1).abs().max().item()
     lowest = probabilities.min().item()
-    if math.isnan(wrong) or wrong > SUM_TOLERANCE or lowest < 0:
+    wrong = max(abs(total - 1) for total in probabilities.sum(-1).flatten().tolist())
+    if not lowest >= 0 or wrong > SUM_TOLERANCE:  # a NaN anywhere makes `lowest` NaN
         raise ValueError(
             f"probabilities have the smallest value {lowest:g} and a sum {wrong:g} away from 1; "
             "allowed: numbers from 0 that sum to 1"

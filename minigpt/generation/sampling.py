@@ -218,7 +218,7 @@ def _checked(logits: Tensor) -> Tensor:
 def _largest(values: Tensor, threshold: Tensor, count: Tensor | int) -> Tensor:
     """Mark the `count` largest values, given the smallest of them; the lowest ids among its equals."""
     at_least = values >= threshold
-    if threshold.numel() == 1 and at_least.sum().item() == int(count):
+    if threshold.numel() == 1 and at_least.count_nonzero().item() == int(count):
         return at_least  # one row, and nothing tied at its border: the common case
     above = values > threshold
     tied = values == threshold
