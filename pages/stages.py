@@ -7,7 +7,7 @@ from minigpt.model.worked import worked
 from minigpt.ui import messages, shell, stage_choice, stage_tables, workspace
 from minigpt.ui.components.chips import chips
 from minigpt.ui.components.matrix import matrix
-from minigpt.ui.stage_grid import grid
+from minigpt.ui.stage_grid import MOST, grid
 from minigpt.ui.stage_words import check_words, hidden_words, sentence, shape_words, stage_title
 from minigpt.ui.text import plain, t
 
@@ -28,6 +28,11 @@ def go_to_block() -> None:
         workspace.choose(block=st.session_state["stage_block"])
 
 
+def go_to_number() -> None:
+    """Look at a number of a vector that is too long to be on screen as a whole."""
+    stage_choice.choose_number(view, stage, st.session_state["stage_jump"])
+
+
 stage = stage_choice.chosen(view)
 if stage is None:
     messages.notice(t("There is no stage {name}; showing block_input.", name=view.space.stage))
@@ -36,6 +41,8 @@ if stage is None:
     workspace.write_url()
 
 st.title(t("What each step computes"))
+text = "Position {position}, {piece}. Choose a stage or step with the arrow keys; click a number to see its arithmetic."
+st.caption(t(text, position=position, piece=plain(view.labels[position])))
 items, stages = stage_choice.rail(view)
 chips(
     items,
@@ -49,11 +56,11 @@ place = stage_choice.coordinate(view, stage)
 before, after = (stage_choice.neighbour(trace, stage, step) for step in (-1, 1))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.button(
-        t("Previous"), key="stage_previous", icon=":material/arrow_back:", shortcut="Left",
+        t("Previous"), key="stage_previous", shortcut="Left",
         disabled=before is None, on_click=go, args=(before,),
     )  # fmt: skip
     st.button(
-        t("Next"), key="stage_next", icon=":material/arrow_forward:", shortcut="Right",
+        t("Next"), key="stage_next", shortcut="Right",
         disabled=after is None, on_click=go, args=(after,),
     )  # fmt: skip
     if len(trace.blocks) > 1:
@@ -81,22 +88,37 @@ matrix(
     selected=cells.cell(place),
     on_select=lambda row, column: stage_choice.choose_number(view, stage, cells.place(row, column)),
 )
+if not cells.whole:
+    st.session_state["stage_jump"] = place
+    text = t("Go to a number, 0 to {last}; {shown} are on screen", last=cells.size - 1, shown=MOST)
+    st.number_input(text, 0, cells.size - 1, key="stage_jump", on_change=go_to_number)
 
 work, check = worked(view.model, trace, stage, position, place), recompute(view.model, trace, stage, position)
-st.markdown(f"**{plain(stage_choice.place_name(view, stage, place))}**")
+name = stage_choice.place_name(view, stage, place)
+st.markdown(f"**{plain(name)}**{plain(f' = {work.shown!r}')}")
 st.code("\n".join([work.symbols, *work.steps, work.expression]), language=None, wrap_lines=True)
 if work.hidden:
     st.markdown(plain(hidden_words(work.hidden, position, place[1])))
-(st.caption if check.agrees else messages.problem)(plain(check_words(check)))
+if check.agrees:
+    st.caption(f":material/check_circle: {plain(check_words(check))}")
+else:
+    messages.problem(check_words(check))
 
-with st.expander(t("The terms, with every digit"), key="stage_terms"):
-    st.dataframe(stage_tables.terms(view, work), hide_index=True, width="stretch", key="stage_terms_table")
+with st.expander(t("The terms, with every digit"), key="stage_terms", on_change="rerun") as terms:
+    if terms.open:
+        st.dataframe(stage_tables.terms(view, work), hide_index=True, width="stretch", key="stage_terms_table")
+with st.expander(t("All numbers of this stage"), key="stage_all", on_change="rerun") as numbers:
+    if numbers.open:
+        st.dataframe(stage_tables.numbers(cells), hide_index=True, width="stretch", key="stage_all_table")
 with st.expander(t("Formula and code"), key="stage_code"):
     st.code(stage.formula, language=None, wrap_lines=True)
     st.code(f"# {stage.source.file}:{stage.source.line}\n{stage.source.text}", wrap_lines=True)
-with st.expander(t("All stages: shapes and checks"), key="stage_record", on_change="rerun") as record:
-    if record.open:
-        st.dataframe(stage_tables.record(view), hide_index=True, width="stretch", key="stage_record_table")
-with st.expander(t("Parameters"), key="stage_parameters", on_change="rerun") as parameters:
-    if parameters.open:
-        st.dataframe(stage_tables.parameters(view), hide_index=True, width="stretch", key="stage_parameter_table")
+for key, title, table in (
+    ("stage_record", t("All stages: shapes and checks"), stage_tables.record),
+    ("stage_parameters", t("Parameters"), stage_tables.parameters),
+):
+    with st.expander(title, key=key, on_change="rerun") as box:
+        if box.open:
+            rows, words = table(view)
+            st.markdown(plain(words))
+            st.dataframe(rows, hide_index=True, width="stretch", key=f"{key}_table")

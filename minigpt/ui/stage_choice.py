@@ -55,8 +55,7 @@ def rail(view: View) -> tuple[list[Chip], list[Stage | None]]:
         if kind in heading:
             items.append(Chip(titles[heading[kind]], kind="group"))
             stages.append(None)
-        size = " × ".join(map(str, stage.at(view.position).shape))
-        items.append(Chip(stage.name, below=size, hint=stage_title(view.trace, stage)))
+        items.append(Chip(stage.name, hint=stage_title(view.trace, stage)))
         stages.append(stage)
     return items, stages
 
@@ -90,7 +89,8 @@ def choose_number(view: View, stage: Stage, place: Coordinate) -> None:
 
 def place_name(view: View, stage: Stage, place: Coordinate) -> str:
     """How a chosen number is called: `number 3`, `head 1, key 4 he␠`, `id 270 red`."""
-    family = _FAMILIES.get(stage_kind(view.trace, stage), "flat")
+    kind = stage_kind(view.trace, stage)
+    family = _FAMILIES.get(kind, "flat")
     if family == "id":
         return t("id {id}, {piece}", id=place, piece=view.tokenizer.piece_label(place))
     if isinstance(place, int):
@@ -98,4 +98,5 @@ def place_name(view: View, stage: Stage, place: Coordinate) -> str:
     head, number = place
     if family == "head":
         return t("head {head}, number {number}", head=head, number=number)
-    return t("head {head}, key {key} {piece}", head=head, key=number, piece=view.labels[number])
+    text = "all heads, key {key} {piece}" if kind == "visible" else "head {head}, key {key} {piece}"
+    return t(text, head=head, key=number, piece=view.labels[number])

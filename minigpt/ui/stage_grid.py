@@ -27,6 +27,12 @@ class Grid:
     column_title: str = ""
     flat: bool = True  # a vector, row after row
     first: int = 0  # coordinate of the first cell of a vector
+    size: int = 0  # numbers of the vector, on screen or not
+
+    @property
+    def whole(self) -> bool:
+        """Whether all numbers are on screen."""
+        return self.size <= MOST
 
     def cell(self, place: Coordinate) -> tuple[int, int]:
         """Row and column of a coordinate."""
@@ -73,7 +79,7 @@ def _vector(values: np.ndarray, place: int) -> Grid:
     cells = np.full(rows * width, np.nan, values.dtype)
     cells[: len(part)] = part
     width = min(width, len(part))
-    starts = [str(first + row * width) for row in range(rows)]
+    starts = [str(first + row * width) for row in range(rows)] if rows > 1 else [""]
     return Grid(
         values=cells[: rows * width].reshape(rows, width),
         rows=starts,
@@ -82,6 +88,7 @@ def _vector(values: np.ndarray, place: int) -> Grid:
         row_title=t("from") if rows > 1 else "",
         column_title=t("number"),
         first=first,
+        size=len(values),
     )
 
 

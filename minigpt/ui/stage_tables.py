@@ -5,6 +5,7 @@ import pandas as pd
 from minigpt.model.arithmetic import recompute
 from minigpt.model.parameters import component_counts, parameter_rows
 from minigpt.model.worked import Worked
+from minigpt.ui.stage_grid import Grid
 from minigpt.ui.stage_words import shape_words, stage_title
 from minigpt.ui.text import t
 from minigpt.ui.view import View
@@ -20,36 +21,57 @@ def terms(view: View, work: Worked) -> pd.DataFrame:
     return table
 
 
-def record(view: View) -> pd.DataFrame:
-    """Every stage in order: what it is, its shape, its formula, its line, and its check at this position."""
-    rows = []
-    for number, stage in enumerate(view.trace.stages, start=1):
-        check = recompute(view.model, view.trace, stage, view.position)
-        rows.append(
-            {
-                t("step"): number,
-                t("block"): "" if stage.block is None else str(stage.block),
-                t("stage"): stage.name,
-                t("what"): stage_title(view.trace, stage),
-                t("shape"): shape_words(view.trace, stage),
-                t("formula"): stage.formula,
-                t("line"): f"{stage.source.file}:{stage.source.line}",
-                t("difference"): f"{check.difference:.2g}",
-                t("allowed"): f"{check.tolerance:.2g}",
-                t("agrees"): t("yes") if check.agrees else t("NO"),
-            }
-        )
-    return pd.DataFrame(rows)
+def numbers(cells: Grid) -> pd.DataFrame:
+    """The numbers on screen, in the same rows and columns, with every digit; masked ones say so."""
+    rows = [
+        [_cell(x, cells.masked is not None and cells.masked[row, column]) for column, x in enumerate(line)]
+        for row, line in enumerate(cells.values.tolist())
+    ]
+    table = pd.DataFrame(rows, columns=cells.columns)
+    table.insert(0, cells.row_title or t("row"), cells.rows)
+    return table
 
 
-def parameters(view: View) -> pd.DataFrame:
-    """Every stored tensor once, and their sum in the last row."""
+def record(view: View) -> tuple[pd.DataFrame, str]:
+    """Every stage in order with its check at this position, shape, formula and line; and how many agree."""
+    checks = [recompute(view.model, view.trace, stage, view.position) for stage in view.trace.stages]
+    table = pd.DataFrame(
+        {
+            t("step"): number,
+            t("block"): "" if stage.block is None else str(stage.block),
+            t("stage"): stage.name,
+            t("shape"): shape_words(view.trace, stage),
+            t("difference"): f"{check.difference:.2g}",
+            t("allowed"): f"{check.tolerance:.2g}",
+            t("formula"): stage.formula,
+            t("line"): f"{stage.source.file}:{stage.source.line}",
+            t("what"): stage_title(view.trace, stage),
+        }
+        for number, (stage, check) in enumerate(zip(view.trace.stages, checks, strict=True), start=1)
+    )
+    agreeing = sum(check.agrees for check in checks)
+    text = "{agreeing} of {all} stages agree with NumPy at position {position}."
+    return table, t(text, agreeing=agreeing, all=len(checks), position=view.position)
+
+
+def parameters(view: View) -> tuple[pd.DataFrame, str]:
+    """Every stored tensor once; and the sum, by component."""
     rows = [
         (row.name, row.component, "" if row.block is None else str(row.block), str(list(row.shape)), row.count)
         for row in parameter_rows(view.model)
     ]
-    rows.append((t("sum"), "", "", "", component_counts(view.model)["total"]))
-    return pd.DataFrame(rows, columns=[t("tensor"), t("component"), t("block"), t("shape"), t("numbers")])
+    counts = component_counts(view.model)
+    total = counts.pop("total")
+    parts = " + ".join(f"{name} {count:,}" for name, count in counts.items())
+    table = pd.DataFrame(rows, columns=[t("tensor"), t("component"), t("block"), t("shape"), t("numbers")])
+    text = "{parts} = {total} numbers in {tensors} tensors."
+    return table, t(text, parts=parts, total=f"{total:,}", tensors=len(rows))
+
+
+def _cell(x: float, masked: bool) -> str:
+    if x != x:  # no number here: the vector has ended
+        return ""
+    return t("{number} (masked)", number=repr(x)) if masked else repr(x)
 
 
 def _exact(x: int | float | str) -> int | str:
