@@ -1,6 +1,6 @@
 """Checks of single values: each raises ValueError in one sentence that names what, got and allowed."""
 
-from math import isfinite
+from sys import float_info
 
 
 def whole(name: str, value, least: int, most: int | None = None) -> None:
@@ -18,7 +18,7 @@ def number(
     allowed = [f"at least {least:g}"] if least is not None else []
     allowed += [f"above {above:g}"] if above is not None else []
     allowed += [f"below {below:g}"] if below is not None else []
-    finite = isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+    finite = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= float_info.max
     too_low = finite and ((least is not None and value < least) or (above is not None and value <= above))
     too_high = finite and below is not None and value >= below
     if not finite or too_low or too_high:

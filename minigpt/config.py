@@ -13,6 +13,7 @@ DTYPES = ("float64", "float32")
 OPTIMIZERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine")
 MODES = ("records", "windows")
+GREATEST_SEED = 2**63 - 1  # that torch takes
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class ModelConfig:
         number("norm_epsilon", self.norm_epsilon, above=0.0)
         number("dropout", self.dropout, least=0.0, below=1.0)
         number("init_std", self.init_std, least=0.0)
-        whole("init_seed", self.init_seed, least=0)
+        whole("init_seed", self.init_seed, least=0, most=GREATEST_SEED)
 
     @property
     def head_width(self) -> int:
@@ -94,8 +95,10 @@ class TrainConfig:
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "accumulation", "evaluate_every"):
             whole(name, getattr(self, name), least=1)
-        for name in ("warmup_steps", "evaluation_rows", "evaluation_seed", "batch_seed", "dropout_seed"):
+        for name in ("warmup_steps", "evaluation_rows"):
             whole(name, getattr(self, name), least=0)
+        for name in ("evaluation_seed", "batch_seed", "dropout_seed"):
+            whole(name, getattr(self, name), least=0, most=GREATEST_SEED)
         one_of("mode", self.mode, MODES)
         one_of("optimizer", self.optimizer, OPTIMIZERS)
         one_of("schedule", self.schedule, SCHEDULES)
@@ -191,6 +194,8 @@ def to_dict(config) -> dict:
 
 def from_dict(kind: type, values: dict):
     """A config of `kind` from plain values; unknown keys and missing ones are refused by name."""
+    if not isinstance(values, dict):
+        raise ValueError(f"{kind.__name__} must be an object with its fields, got {values!r:.60}")
     known = {field.name for field in fields(kind)}
     unknown = sorted(set(values) - known)
     if unknown:
