@@ -36,7 +36,9 @@ SMALL = ModelConfig(vocab_size=20, context_length=10, width=8, heads=2, layers=1
         ({"dropout": 1.0}, "dropout must be a finite number at least 0 and below 1, got 1.0"),
         ({"dropout": -0.1}, "dropout must be a finite number at least 0 and below 1, got -0.1"),
         ({"init_std": float("inf")}, "init_std must be a finite number at least 0, got inf"),
-        ({"init_seed": -1}, "init_seed must be a whole number of at least 0, got -1|init_seed must be .* got -1"),
+        ({"init_std": 10**400}, "init_std must be a finite number at least 0, got 1000"),
+        ({"init_seed": -1}, "init_seed must be a whole number from 0 to 9223372036854775807, got -1"),
+        ({"init_seed": 2**63}, "init_seed must be a whole number from 0 to 9223372036854775807, got 92233720368547758"),
     ],
 )
 def test_refused_model_configs(changes: dict, sentence: str):
@@ -54,6 +56,8 @@ def test_refused_model_configs(changes: dict, sentence: str):
         ({"schedule": "linear"}, "schedule must be one of constant, cosine"),
         ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0, got 0.0"),
         ({"beta2": 1.0}, "beta2 must be a finite number at least 0 and below 1"),
+        ({"batch_seed": 2**63}, "batch_seed must be a whole number from 0 to 9223372036854775807, got 9"),
+        ({"dropout_seed": -1}, "dropout_seed must be a whole number from 0 to"),
         ({"clip_norm": -1.0}, "clip_norm must be a finite number at least 0"),
         ({"weight_decay": 0.1}, "weight_decay needs optimizer 'adamw', got 0.1 with 'adam'"),
         ({"warmup_steps": 600}, "warmup_steps must be below steps, got 600 of 600"),
@@ -90,6 +94,9 @@ def test_plain_values_with_unknown_or_missing_keys():
     values = to_dict(SMALL)
     with pytest.raises(ValueError, match="ModelConfig has no field depth, n_head; fields: activation, "):
         from_dict(ModelConfig, values | {"n_head": 2, "depth": 1})
+    for other in (5, [], None, "x"):
+        with pytest.raises(ValueError, match="ModelConfig must be an object with its fields, got"):
+            from_dict(ModelConfig, other)
     with pytest.raises(ValueError, match="ModelConfig is incomplete: .*'layers'"):
         from_dict(ModelConfig, {name: value for name, value in values.items() if name != "layers"})
 

@@ -199,7 +199,7 @@ def test_incomplete_run_files(tmp_path: Path, done: tuple[Run, list], changes: d
     content = json.loads((done[0].folder / "run.json").read_text(encoding="utf-8")) | changes
     content = {name: value for name, value in content.items() if value is not None}
     (tmp_path / "run.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="damaged|incomplete|has no field"):
+    with pytest.raises(ValueError, match="damaged|incomplete|has no field|must be an object"):
         Run(tmp_path)
 
 
