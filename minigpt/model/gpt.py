@@ -146,6 +146,22 @@ class MiniGPT(nn.Module):
         mode, dropout draws from `generator` (torch's global one without it).
         Raises ValueError for ids outside the vocabulary, no position, or more than the context length.
         """
+        states = self.final_states(ids, valid, cache, keep, generator)
+        return keep("logits", linear(states, self.head_matrix, self.head_bias))  # (B, T, V)
+
+    def next_logits(self, ids: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
+        """The logits (B, V) of the last of the positions `ids` (B, T): what comes next; see `forward`."""
+        return linear(self.final_states(ids, cache=cache)[:, -1], self.head_matrix, self.head_bias)
+
+    def final_states(
+        self,
+        ids: torch.Tensor,
+        valid: torch.Tensor | None = None,
+        cache: KVCache | None = None,
+        keep=pass_on,
+        generator: torch.Generator | None = None,
+    ) -> torch.Tensor:
+        """ids (B, T) long -> the normalised rows (B, T, C) that the LM head reads; see `forward`."""
         start = 0 if cache is None else cache.length
         self._check(ids, valid, cache, start)
         dropout = no_dropout
@@ -161,8 +177,7 @@ class MiniGPT(nn.Module):
             x = block(x, visible, keep, cache, i, dropout)
         if cache is not None:
             cache.advance(positions)
-        x = keep("final_norm", self.final_norm(x))
-        return keep("logits", linear(x, self.head_matrix, self.head_bias))  # (B, T, V)
+        return keep("final_norm", self.final_norm(x))
 
     @torch.no_grad()
     def trace(self, ids: torch.Tensor, valid: torch.Tensor | None = None) -> Trace:
