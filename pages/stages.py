@@ -110,9 +110,10 @@ with st.expander(t("The terms, with every digit"), key="stage_terms", on_change=
 with st.expander(t("All numbers of this stage"), key="stage_all", on_change="rerun") as numbers:
     if numbers.open:
         st.dataframe(stage_tables.numbers(cells), hide_index=True, width="stretch", key="stage_all_table")
-with st.expander(t("Formula and code"), key="stage_code"):
-    st.code(stage.formula, language=None, wrap_lines=True)
-    st.code(f"# {stage.source.file}:{stage.source.line}\n{stage.source.text}", wrap_lines=True)
+with st.expander(t("Formula and code"), key="stage_code", on_change="rerun") as code:
+    if code.open:
+        st.code(stage.formula, language=None, wrap_lines=True)
+        st.code(f"# {stage.source.file}:{stage.source.line}\n{stage.source.text}", wrap_lines=True)
 for key, title, table in (
     ("stage_record", t("All stages: shapes and checks"), stage_tables.record),
     ("stage_parameters", t("Parameters"), stage_tables.parameters),

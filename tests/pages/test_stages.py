@@ -46,6 +46,8 @@ def exact(at) -> str:
 def test_walking_through_all_stages_shows_the_traces_numbers(model_name):
     model, trace, batch = trace_of(model_name)
     at = open_app("stages", model=model_name, stage="token_embedding")
+    at.session_state["stage_code"] = True
+    at.run()
     assert at.button(key="stage_previous").disabled
     for number, stage in enumerate(trace.stages, start=1):
         assert not at.exception
