@@ -48,7 +48,10 @@ class App:
 
     def __init__(self, browser: Browser, server: Server, size: tuple[int, int], scheme: str) -> None:
         self.context = browser.new_context(
-            base_url=server.url, viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
+            base_url=server.url,
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,
+            reduced_motion="reduce",  # without a picture card every frame of an animation costs processor time
         )
         self.page: Page = self.context.new_page()
         self.watch = Watch(self.page, server)
@@ -66,7 +69,7 @@ class App:
         self.settle()
         return self.page
 
-    def settle(self, seconds: float = 30) -> None:
+    def settle(self, seconds: float = 60) -> None:
         """Wait until the script has run, no rerun is pending and everything visible is drawn.
 
         TimeoutError after `seconds`, saying what it waited for. A polling page settles between polls.
@@ -98,9 +101,8 @@ class App:
         return self.page.evaluate(scripts.SINCE_PRESS)
 
     def pages(self) -> list[str]:
-        """Return the addresses of the pages in the sidebar's navigation, in order; the overview is ""."""
-        links = self.page.locator('[data-testid="stSidebarNavLink"]')
-        return links.evaluate_all(scripts.PAGES)
+        """Return the addresses of the pages in the navigation, in order; the overview is ""."""
+        return self.page.evaluate(scripts.PAGES)
 
     def filled(self) -> float:
         """Return how far down the window content reaches: 0 is an empty page, 1 the bottom or beyond."""

@@ -30,6 +30,10 @@ CUT = """() => {
   const scrolls = e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX);
   const name = e => `${e.tagName.toLowerCase()} ${e.dataset.testid || e.className} ` +
     JSON.stringify((e.textContent || '').trim().slice(0, 60));
+  const hides = e => {  // the one-pixel box that keeps what only screen readers meet, as a slider's input
+    const box = e.getBoundingClientRect();
+    return getComputedStyle(e).overflowX !== 'visible' && (box.width <= 1 || box.height <= 1);
+  };
   const look = e => {
     const box = e.getBoundingClientRect(), style = getComputedStyle(e);
     if (box.right > width + 1 && box.left < width)
@@ -42,6 +46,7 @@ CUT = """() => {
   const walk = elements => {
     for (const e of elements) {
       if (!e.checkVisibility({checkVisibilityCSS: true, checkOpacity: true})) continue;
+      if (hides(e)) continue;
       const cut = look(e);
       if (cut) out.push(cut);
       if (scrolls(e)) continue;
@@ -49,7 +54,7 @@ CUT = """() => {
       if (e.shadowRoot) walk(e.shadowRoot.children);
     }
   };
-  const columns = '[data-testid="stMain"], [data-testid="stSidebarContent"]';
+  const columns = ['stHeader', 'stMain', 'stSidebarContent'].map(id => `[data-testid="${id}"]`).join();
   for (const column of document.querySelectorAll(columns)) {
     if (column.scrollWidth > column.clientWidth)
       out.push(`${name(column)} scrolls sideways: ${column.clientWidth} of ${column.scrollWidth} px`);
@@ -64,4 +69,8 @@ NOTE_PRESSES = """() => ['pointerdown', 'keydown'].forEach(kind =>
 
 SINCE_PRESS = "() => performance.now() - window.lastPress"
 
-PAGES = "links => links.map(link => new URL(link.href).pathname.slice(1))"
+# The addresses in the navigation, at the top or in the sidebar, each once.
+PAGES = """() => {
+  const links = document.querySelectorAll('[data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"]');
+  return [...new Set([...links].map(link => new URL(link.href).pathname.slice(1)))];
+}"""
