@@ -1,0 +1,133 @@
+"""What one position predicts: probability, rank and loss of every id, and the softmax number by number.
+
+Everything is float64 NumPy on the model's own logits, apart from the model's loss, so that each can be checked
+by the other. Nothing is renormalised: probabilities are over the whole vocabulary.
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from minigpt.checks import whole
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One id. `rank` counts from 1, the most probable; ties go to the lowest id."""
+
+    id: int
+    rank: int
+    logit: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class SoftmaxSteps:
+    """The arithmetic from one logit to its loss, in order."""
+
+    logit: float
+    greatest: float  # of all logits
+    shifted: float  # logit - greatest
+    power: float  # exp(shifted)
+    total: float  # sum of exp(logit - greatest) over the vocabulary
+    probability: float  # power / total
+    loss: float  # -ln probability, in nats
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The logits (V,) of one position as float64; see `predict`."""
+
+    logits: np.ndarray
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """All ids (V,), the most probable first; equal logits in the order of their ids."""
+        return np.argsort(-self.logits, kind="stable")
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        """Rank of each id (V,), from 1."""
+        ranks = np.empty(len(self.order), dtype=np.int64)
+        ranks[self.order] = np.arange(1, len(self.order) + 1)
+        return ranks
+
+    @cached_property
+    def powers(self) -> np.ndarray:
+        """exp(logit - greatest logit) of each id, (V,)."""
+        return np.exp(self.logits - self.logits.max())
+
+    @cached_property
+    def total(self) -> float:
+        """The sum of `powers`, rounded once."""
+        return math.fsum(self.powers)
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """The softmax over the whole vocabulary, (V,); it sums to 1 up to rounding."""
+        return self.powers / self.total
+
+    @property
+    def uniform_loss(self) -> float:
+        """ln V: the loss of equal probabilities for all ids."""
+        return math.log(len(self.logits))
+
+    @property
+    def entropy(self) -> float:
+        """Mean surprise in nats: 0 when one id has everything, ln V when all are equal."""
+        p = self.probabilities[self.probabilities > 0]
+        return float(-(p * np.log(p)).sum()) + 0.0
+
+    def candidate(self, id: int) -> Candidate:
+        """One id of the vocabulary; ValueError for another."""
+        whole("id", id, least=0, most=len(self.logits) - 1)
+        return Candidate(id, int(self.ranks[id]), float(self.logits[id]), float(self.probabilities[id]))
+
+    def top(self, count: int) -> list[Candidate]:
+        """The `count` most probable ids in order; all of them when there are fewer."""
+        whole("count", count, least=1)
+        return [self.candidate(int(id)) for id in self.order[:count]]
+
+    def rest(self, ids: Collection[int]) -> float:
+        """The probability that all ids but `ids` have together."""
+        keep = np.ones(len(self.logits), dtype=bool)
+        keep[list(ids)] = False
+        return math.fsum(self.probabilities[keep])
+
+    def steps(self, id: int) -> SoftmaxSteps:
+        """The softmax of one id, step by step; the loss is ln(total) - shifted, exact where p underflows."""
+        whole("id", id, least=0, most=len(self.logits) - 1)
+        logit, greatest = float(self.logits[id]), float(self.logits.max())
+        return SoftmaxSteps(
+            logit=logit,
+            greatest=greatest,
+            shifted=logit - greatest,
+            power=float(self.powers[id]),
+            total=self.total,
+            probability=float(self.probabilities[id]),
+            loss=math.log(self.total) - (logit - greatest),
+        )
+
+
+def predict(logits: torch.Tensor) -> Prediction:
+    """The prediction of one position from its logits (V,), float32 or float64 taken as they are.
+
+    Raises ValueError for another shape, or a logit that is not finite.
+
+    >>> predict(torch.tensor([0.0, 0.0])).steps(1).probability
+    0.5
+    """
+    if logits.ndim != 1 or not len(logits):
+        raise ValueError(f"logits must be of one position, (V,), got shape {tuple(logits.shape)}")
+    values = logits.detach().numpy().astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"logits must be finite, got {values[~np.isfinite(values)][0]} at id {_first_bad(values)}")
+    return Prediction(values)
+
+
+def _first_bad(values: np.ndarray) -> int:
+    return int(np.flatnonzero(~np.isfinite(values))[0])

@@ -1,0 +1,120 @@
+"""What the tokens page tells about a text: its merges one by one, split characters, the vocabulary."""
+
+from dataclasses import dataclass
+
+from minigpt.tokenizers.byte_bpe import BOS, FIRST_MERGE, SPECIALS, ByteBPE
+from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.text import t
+from minigpt.ui.view import View
+
+
+@dataclass(frozen=True)
+class ReplayState:
+    """The ids of a text at one step of its encoding. Step 0 is the raw bytes, where no merge is named."""
+
+    ids: tuple[int, ...]
+    before: int  # tokens at the step before
+    rank: int | None = None
+    left: int | None = None
+    right: int | None = None
+    id: int | None = None
+
+    @property
+    def places(self) -> int:
+        """How often the pair stood in the text."""
+        return self.before - len(self.ids)
+
+
+@dataclass(frozen=True)
+class SplitCharacter:
+    """A character whose bytes lie in more than one piece, or in a piece with part of another character."""
+
+    text: str
+    ids: tuple[int, ...]  # the pieces that hold its bytes, in order
+
+
+def replay(tokenizer: ByteBPE, text: str) -> list[ReplayState]:
+    """The raw bytes, then the text after each merge that touches it; the last state is `encode(text)`.
+
+    >>> [len(state.ids) for state in replay(ByteBPE([(114, 101)]), "re re")]
+    [5, 3]
+    """
+    states = [ReplayState(tuple(text.encode()), before=len(text.encode()))]
+    for step in tokenizer.encode_steps(text):
+        states.append(ReplayState(step.ids, len(states[-1].ids), step.rank, step.left, step.right, step.id))
+    return states
+
+
+def split_characters(tokenizer: ByteBPE, text: str) -> list[SplitCharacter]:
+    """Each different character of `text` whose bytes are not whole inside one piece, in order of appearance."""
+    owner, ids = [], tokenizer.encode(text)  # owner: for each byte, the index of its piece
+    for index, id in enumerate(ids):
+        owner += [index] * len(tokenizer.piece_bytes(id))
+    found: dict[SplitCharacter, None] = {}
+    start = 0
+    for character in text:
+        end = start + len(character.encode())
+        if owner[start] != owner[end - 1]:
+            pieces = dict.fromkeys(owner[start:end])
+            found[SplitCharacter(character, tuple(ids[index] for index in pieces))] = None
+        start = end
+    return list(found)
+
+
+def vocabulary_rows(tokenizer: ByteBPE, used: dict[int, int]) -> list[dict]:
+    """One row an id: piece, bytes, how it was made, and how often the record has it (`used`)."""
+    return [
+        {
+            t("id"): id,
+            t("piece"): tokenizer.piece_label(id),
+            t("bytes"): byte_text(tokenizer, id),
+            t("made by"): origin(tokenizer, id),
+            t("in this record"): used.get(id, 0),
+        }
+        for id in range(tokenizer.vocab_size)
+    ]
+
+
+def origin(tokenizer: ByteBPE, id: int) -> str:
+    """How an id came to be: a byte, a special, or the merge of two others."""
+    if id < BOS:
+        return t("byte {id}", id=id)
+    if id in SPECIALS:
+        return t("special: no text can be it")
+    left, right = tokenizer.merges[id - FIRST_MERGE]
+    return t(
+        "rank {rank}: {left} + {right}  ({left_piece} + {right_piece})",
+        rank=id - FIRST_MERGE,
+        left=left,
+        right=right,
+        left_piece=tokenizer.piece_label(left),
+        right_piece=tokenizer.piece_label(right),
+    )
+
+
+def byte_text(tokenizer: ByteBPE, id: int) -> str:
+    """The bytes of an id as hex, `65 72`; a dash for specials, which have none."""
+    return tokenizer.piece_bytes(id).hex(" ").upper() or "–"
+
+
+def target_rows(view: View) -> list[dict]:
+    """One row a position: input, target, the probability the model gives it, and its loss."""
+    return [
+        {
+            t("here"): "▶" if position == view.position else "",
+            t("position"): position,
+            t("input id"): id,
+            t("input piece"): view.labels[position],
+            t("input bytes"): byte_text(view.tokenizer, id),
+            t("target id"): target,
+            t("target piece"): view.target_labels[position],
+            t("loss (nats)"): view.losses[position],
+        }
+        for position, (id, target) in enumerate(zip(view.ids, view.targets, strict=True))
+    ]
+
+
+def typed_specials(tokenizer: ByteBPE) -> list[tuple[str, list[int]]]:
+    """Texts that look like special ids, with the ids they really have: ordinary bytes and merges."""
+    typed = ["<|eos|>", "BOS", visible_label(b"\n")]
+    return [(text, tokenizer.encode(text)) for text in typed]

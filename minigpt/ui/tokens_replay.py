@@ -1,0 +1,110 @@
+"""The merge-by-merge replay: the text as chips at one step of its encoding, and the rule that made it."""
+
+import streamlit as st
+
+from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.components.chips import Chip, chips
+from minigpt.ui.text import t
+from minigpt.ui.tokens_reading import ReplayState, byte_text, replay, split_characters
+from minigpt.ui.view import View
+
+STEP, OF = "replay_step", "replay_of"
+MOST_SPLIT = 8  # characters explained
+
+
+def draw(view: View) -> None:
+    """Controls, the rule in words and chips, and the text at this step."""
+    states = replay(view.tokenizer, view.space.text)
+    last = len(states) - 1
+    step = _start(view, last)
+    if last:
+        _controls(step, last)
+    _rule(view.tokenizer, states[step], step, last)
+    chips(_pieces(view.tokenizer, states[step]), key="replay", label=t("The text at this step"))
+    _split(view)
+
+
+def _start(view: View, last: int) -> int:
+    """The step shown; a new text or tokenizer starts with its bytes."""
+    shown = (view.space.text, view.tokenizer.fingerprint)
+    if st.session_state.get(OF) != shown:
+        st.session_state[OF], st.session_state[STEP] = shown, 0
+    st.session_state[STEP] = min(st.session_state.get(STEP, 0), last)
+    return st.session_state[STEP]
+
+
+def _controls(step: int, last: int) -> None:
+    back, forth, slider = st.columns([1.3, 1.3, 6], vertical_alignment="bottom")
+    back.button(
+        t("Previous"), key="replay_back", shortcut="P", disabled=step == 0, on_click=_move, args=(-1,), width="stretch"
+    )
+    forth.button(
+        t("Next"),
+        key="replay_next",
+        shortcut="N",
+        disabled=step == last,
+        on_click=_move,
+        args=(1,),
+        width="stretch",
+    )
+    slider.slider(t("Merges applied"), 0, last, key=STEP)
+
+
+def _move(by: int) -> None:
+    st.session_state[STEP] += by
+
+
+def _rule(tokenizer: ByteBPE, state: ReplayState, step: int, last: int) -> None:
+    if state.id is None:
+        sentence = t("{size} bytes of UTF-8, not merged yet", size=len(state.ids))
+        if not last:
+            sentence = t("{size} bytes of UTF-8; no learned merge fits them", size=len(state.ids))
+        chips([Chip(sentence, kind="group")], key="rule", label=t("Rule"))
+        return
+    head = t("Step {step} of {last}, rank {rank}:", step=step, last=last, rank=state.rank)
+    tail = t(
+        "at {places} places: {before} tokens become {after}"
+        if state.places > 1
+        else "at 1 place: {before} tokens become {after}",
+        places=state.places,
+        before=state.before,
+        after=len(state.ids),
+    )
+    row = [
+        Chip(head, kind="group"),
+        _chip(tokenizer, state.left),
+        Chip("+", kind="group"),
+        _chip(tokenizer, state.right),
+    ]
+    row += [Chip("→", kind="group"), _chip(tokenizer, state.id, kind="fresh"), Chip(tail, kind="group")]
+    chips(row, key="rule", label=t("Rule"))
+
+
+def _pieces(tokenizer: ByteBPE, state: ReplayState) -> list[Chip]:
+    return [_chip(tokenizer, id, kind="fresh" if id == state.id else "plain") for id in state.ids]
+
+
+def _split(view: View) -> None:
+    """Characters that no single piece holds, with the pieces that do."""
+    found = split_characters(view.tokenizer, view.space.text)
+    if not found:
+        return
+    st.caption(
+        t(
+            "UTF-8 writes one character with up to four bytes. Where no merge has joined them all, a piece is only a "
+            "part of it and shows its bytes in hex. In this text ({shown} of {all}):",
+            shown=min(MOST_SPLIT, len(found)),
+            all=len(found),
+        )
+    )
+    row = []
+    for split in found[:MOST_SPLIT]:
+        row.append(Chip(f"{visible_label(split.text.encode())} =", kind="group"))
+        row += [_chip(view.tokenizer, id) for id in split.ids]
+    chips(row, key="split", label=t("Characters in several pieces"))
+
+
+def _chip(tokenizer: ByteBPE, id: int, kind: str = "plain") -> Chip:
+    hint = t("id {id} · bytes {bytes}", id=id, bytes=byte_text(tokenizer, id))
+    return Chip(tokenizer.piece_label(id), below=str(id), hint=hint, kind=kind)

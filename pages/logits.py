@@ -1,0 +1,47 @@
+"""What would the model say next, and how sure is it?"""
+
+import streamlit as st
+
+from minigpt.model.prediction import predict
+from minigpt.ui import logits_panels, shell
+from minigpt.ui.text import t
+
+shell.guard()
+view = shell.view()
+prediction = predict(view.trace.logits.at(view.position))
+
+st.title(t("What would it say next?"))
+st.markdown(logits_panels.sentence(view, prediction))
+
+next_token, record = st.columns(2, gap="large")
+with next_token:
+    st.subheader(t("Next token"))
+    count = st.segmented_control(
+        t("Candidates"),
+        [5, 10, 20, 50],
+        default=10,
+        key="candidates_shown",
+        format_func=lambda count: t("top {count}", count=count),
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    logits_panels.candidates(view, prediction, count)
+    st.caption(
+        t("Amber is the target. The strip is all of the probability; the bars below it have a scale of their own.")
+    )
+with record:
+    st.subheader(t("Loss of each position"))
+    st.caption(t("Click a bar to choose its position. The targets stand below the bars."))
+    logits_panels.losses(view, prediction)
+
+PANELS = {
+    t("Softmax in numbers"): lambda: logits_panels.arithmetic(view, prediction),
+    t("Whole distribution"): lambda: logits_panels.distribution(view, prediction),
+    t("After each block"): lambda: logits_panels.lens(view),
+    t("All positions"): lambda: logits_panels.positions(view),
+}
+for tab, draw in zip(st.tabs(list(PANELS), key="logits_panel", on_change="rerun"), PANELS.values(), strict=True):
+    if tab.open:
+        with tab:
+            draw()
