@@ -40,6 +40,15 @@ class KVCache:
         self.values[block, :, :, self.length : end] = v
         return self.keys[block, :, :, :end], self.values[block, :, :, :end]
 
+    def room(self, positions: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values of all blocks, (L, B, H, length + positions, D): the filled and the next places, to write."""
+        end = self.length + positions
+        return self.keys[:, :, :, :end], self.values[:, :, :, :end]
+
+    def keep(self, rows: list[int]) -> None:
+        """Go on with these texts of the batch only, in this order."""
+        self.keys, self.values = self.keys[:, rows], self.values[:, rows]
+
     def advance(self, positions: int) -> None:
         """Count `positions` as filled, once every block has appended them."""
         self.length += positions

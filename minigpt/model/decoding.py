@@ -1,0 +1,75 @@
+"""One new position a text, after all that a cache holds: the forward of MiniGPT with nothing to keep.
+
+Beside one position the bookkeeping of the general forward costs more than its arithmetic: the mask that
+hides nothing, the named stages nobody looks at, the search for every parameter. Here they are left out;
+the formulas are those of `MiniGPT.forward`, and the tests hold the two equal.
+"""
+
+import torch
+from torch.nn import functional
+
+from minigpt.model.cache import KVCache
+from minigpt.model.gpt import ACTIVATION, MiniGPT
+
+
+class Decoder:
+    """A model's parameters in the order of use; later updates of the model are seen, as they are the same tensors.
+
+    >>> cache = KVCache(model.config); model.next_logits(torch.tensor([[256, 84]]), cache)
+    >>> Decoder(model)(torch.tensor([104]), cache).shape
+    torch.Size([1, 291])
+    """
+
+    def __init__(self, model: MiniGPT):
+        self.config = model.config
+        self.tables = (model.token_embedding, model.position_embedding)
+        self.blocks = [_block_parameters(block) for block in model.blocks]
+        self.final = (model.final_norm.scale, model.final_norm.offset)
+        self.head = (model.head_matrix, model.head_bias)
+
+    @torch.inference_mode()
+    def __call__(self, ids: torch.Tensor, cache: KVCache) -> torch.Tensor:
+        """ids (B,) long, one a cached text -> logits (B, V) of what follows; the cache grows by one position.
+
+        The ids are trusted to be in the vocabulary: they were drawn from it. Raises ValueError when the
+        cache is full or holds another number of texts.
+        """
+        if cache.length >= cache.capacity or cache.keys.shape[1] != len(ids):
+            raise ValueError(
+                f"the cache holds {cache.length} of {cache.capacity} positions of {cache.keys.shape[1]} texts, "
+                f"got one more of {len(ids)}"
+            )
+        tokens, places = self.tables
+        x = tokens.index_select(0, ids) + places[cache.length]  # (B, C)
+        keys, values = cache.room(1)  # (L, B, H, keys, D)
+        for parameters, k, v in zip(self.blocks, keys, values, strict=True):
+            x = self._block(x, parameters, k, v)
+        cache.advance(1)
+        return _affine(self._norm(x, *self.final), *self.head)
+
+    def _block(self, x: torch.Tensor, parameters: tuple, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        """x (B, C) -> (B, C); writes the position's key and value into the last place of (B, H, keys, D)."""
+        scale1, offset1, qkv, qkv_bias, output, output_bias, scale2, offset2, w1, b1, w2, b2 = parameters
+        config = self.config
+        joined = _affine(self._norm(x, scale1, offset1), qkv, qkv_bias)  # (B, 3C)
+        q, k, v = joined.view(len(x), 3, config.heads, 1, config.head_width).unbind(1)  # (B, H, 1, D)
+        keys[:, :, -1:], values[:, :, -1:] = k, v
+        mixtures = functional.scaled_dot_product_attention(q, keys, values)  # (B, H, 1, D)
+        x = _affine(mixtures.reshape(x.shape), output, output_bias).add_(x)
+        hidden = ACTIVATION[config.activation](_affine(self._norm(x, scale2, offset2), w1, b1))  # (B, F)
+        return _affine(hidden, w2, b2).add_(x)
+
+    def _norm(self, x: torch.Tensor, scale: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+        return torch.layer_norm(x, scale.shape, scale, offset, self.config.norm_epsilon)
+
+
+def _block_parameters(block) -> tuple:
+    attention, ffn = block.attention, block.ffn
+    first = (block.norm1.scale, block.norm1.offset, attention.qkv, attention.qkv_bias)
+    second = (attention.output, attention.output_bias, block.norm2.scale, block.norm2.offset)
+    return (*first, *second, ffn.w1, ffn.b1, ffn.w2, ffn.b2)
+
+
+def _affine(x: torch.Tensor, matrix: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """`linear` for rows (B, inputs), without its way through general shapes."""
+    return torch.mm(x, matrix) if bias is None else torch.addmm(bias, x, matrix)
