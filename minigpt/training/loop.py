@@ -18,11 +18,12 @@ from minigpt.model.parameters import parameter_rows
 from minigpt.training.adam import Adam
 
 Split = Batch | Windows
+HOPELESS = 745.0  # nats: beyond it the mean probability of the right pieces is 0 even in float64
 EVALUATION_SLOTS = 4096  # of one forward in an evaluation; bounds memory, changes no number but in the last bits
 
 
 class DivergedError(ArithmeticError):
-    """Loss or gradient is not finite; the parameters are still those of the step before."""
+    """Loss or gradient is not finite, or updates led to a loss beyond HOPELESS; nothing has changed in this step."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class Training:
     def advance(self) -> StepReport:
         """One update from `accumulation` batches, weighted by their scored positions.
 
-        Raises DivergedError before anything changes when the loss or the gradient is not finite.
+        Raises DivergedError before anything changes when the loss or the gradient is not finite, and
+        when earlier updates have driven the loss beyond HOPELESS: no later step would bring it back.
         """
         self.model.train()
         drawn = [self._draw() for _ in range(self.config.accumulation)]
@@ -103,8 +105,12 @@ class Training:
             (batch_loss / scored).backward()
             total += batch_loss.item()
         norm, group_norms = self._clipped_norm()
-        if not (isfinite(total) and isfinite(norm)):
-            raise DivergedError(f"step {self.step + 1}: loss {total / scored}, gradient norm {norm}")
+        lost = self.step > 0 and total / scored > HOPELESS
+        if lost or not (isfinite(total) and isfinite(norm)):
+            raise DivergedError(
+                f"step {self.step + 1}: loss {total / scored}, gradient norm {norm}; the training has diverged, "
+                f"a learning rate below {self.config.learning_rate:g} may help"
+            )
         self.step += 1
         rate = learning_rate(self.config, self.step)
         self.optimizer.update(self.step, rate)

@@ -194,8 +194,17 @@ def test_divergence_stops_before_anything_changes(dtype: str):
             run.advance()
             done, before = done + 1, weights(run.model)
     assert str(caught.value).startswith(f"step {done + 1}: loss ")
-    assert "nan" in str(caught.value) or "inf" in str(caught.value)
+    assert "the training has diverged" in str(caught.value)
     assert run.step == done > 0
+    assert all(torch.equal(a, b) for a, b in zip(before, weights(run.model), strict=True))
+
+
+def test_a_finite_loss_without_hope_stops_too():
+    run = training(replace(CONFIG, steps=50, learning_rate=1e3))
+    run.advance()
+    before = weights(run.model)
+    with pytest.raises(DivergedError, match=r"step 2: loss \d{4,}\.\d+, .*; .* a learning rate below 1000 may help"):
+        run.advance()
     assert all(torch.equal(a, b) for a, b in zip(before, weights(run.model), strict=True))
 
 
