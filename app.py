@@ -12,7 +12,7 @@ import streamlit as st
 from minigpt.ui import shell
 from minigpt.ui.text import t
 
-st.set_page_config(page_title=t("Mini-GPT Explorer"), page_icon=str(shell.ICON), layout="wide")
+shell.configure()
 
 page = shell.route()
 warming = shell.warm()

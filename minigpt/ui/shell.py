@@ -15,6 +15,11 @@ MISSING = object()
 _frame: ContextVar = ContextVar("frame")  # while app.py runs a page: its view, None without one
 
 
+def configure() -> None:
+    """Title, icon and width of the browser page."""
+    st.set_page_config(page_title=t("Mini-GPT Explorer"), page_icon=str(ICON), layout="wide")
+
+
 def route():
     """The one navigation of the app, in the order of computation; addresses do not depend on the language."""
     return st.navigation(
@@ -35,6 +40,7 @@ def guard() -> None:
     A folder named `pages` makes Streamlit serve its files directly until some session has run the navigation.
     """
     if _frame.get(MISSING) is MISSING:
+        configure()  # else the page's named icon would be fetched from the internet
         route()
         st.rerun()
 
