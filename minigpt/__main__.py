@@ -1,4 +1,4 @@
-"""python -m minigpt inspect | tokenize | train: the library on the command line, the code the pages call.
+"""python -m minigpt inspect | tokenize | generate | train: the library on the command line, the code the pages call.
 
 Bad input ends with one sentence on standard error and exit code 2.
 """
@@ -42,6 +42,17 @@ def _parser() -> argparse.ArgumentParser:
     tokenize.add_argument("--text", required=True, help="the text")
     tokenize.set_defaults(command=_tokenize)
 
+    generate = commands.add_parser("generate", help="continue a prompt, token by token")
+    _model_options(generate)
+    generate.add_argument("--prompt", required=True, help="the text to go on from; may be empty")
+    generate.add_argument("--temperature", type=_number, default=1.0, help="0 is greedy (default: 1)")
+    generate.add_argument("--top-k", type=_number, default=0, help="keep the k best tokens; 0 is off (default)")
+    generate.add_argument("--top-p", type=_number, default=1.0, help="keep this much probability; 1 is off (default)")
+    generate.add_argument("--seed", type=_number, default=31415, help="of the draws (default: 31415)")
+    generate.add_argument("--max-new", type=_number, default=24, help="tokens at most, EOS included (default: 24)")
+    generate.add_argument("--at-context-length", default="stop", help="stop (default) or slide")
+    generate.set_defaults(command=_generate)
+
     train = commands.add_parser("train", help="train a preset on a corpus and save its checkpoints")
     train.add_argument("--preset", help="model and training settings (default: mg-1, or those of the resumed run)")
     train.add_argument("--corpus", help="corpus file (JSON with train and validation; default: the bundled one)")
@@ -50,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="change training or model settings")
     train.set_defaults(command=_train)
 
-    for command in (inspect, tokenize, train):
+    for command in (inspect, tokenize, generate, train):
         command.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
 
@@ -76,6 +87,19 @@ def _tokenize(options: argparse.Namespace) -> None:
     _, tokenizer = _load(options, weights=False)
     result = token_object(tokenizer, options.text)
     print(json.dumps(result) if options.json else token_text(result))
+
+
+def _generate(options: argparse.Namespace) -> None:
+    from minigpt.generation.report import generation_object, generation_text
+    from minigpt.generation.settings import SampleConfig
+    from minigpt.generation.stepping import generate, prompt_ids
+
+    names = ("temperature", "top_k", "top_p", "seed", "at_context_length")
+    settings = SampleConfig(**{name: getattr(options, name) for name in names}, max_new_tokens=options.max_new)
+    model, tokenizer = _load(options)
+    steps = list(generate(model, tokenizer, prompt_ids(tokenizer, options.prompt), settings))
+    result = generation_object(tokenizer, steps)
+    print(json.dumps(result) if options.json else generation_text(tokenizer, options.prompt, steps))
 
 
 def _train(options: argparse.Namespace) -> int:
@@ -145,6 +169,14 @@ def _load(options: argparse.Namespace, weights: bool = True):
     if options.step is not None:
         raise ValueError("--step needs --run: a preset is untrained, at step 0")
     return preset_model(options.preset) if weights else (None, preset_tokenizer(options.preset))
+
+
+def _number(text: str) -> int | float | str:
+    """A number if `text` is one; else the text itself, for the setting to refuse with its range."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _assignments(texts: list[str]) -> dict[str, str]:

@@ -177,6 +177,35 @@ PRESETS = {
                 evaluate_every=25,
             ),
         ),
+        Preset(
+            name="gpt2-small",
+            about="the shape of GPT-2 Small, 124,439,808 parameters; untrained, its weights are random",
+            tokenizer=TokenizerConfig(merges=32),
+            model=ModelConfig(
+                vocab_size=50_257,
+                context_length=1024,
+                width=768,
+                heads=12,
+                layers=12,
+                ffn_width=3072,
+                activation="gelu_tanh",
+                attention_bias=True,
+                head_bias=False,
+                tied_head=True,
+                dropout=0.1,
+                dtype="float32",
+            ),
+            training=TrainConfig(
+                steps=1000,
+                optimizer="adamw",
+                learning_rate=6e-4,
+                weight_decay=0.1,
+                schedule="cosine",
+                warmup_steps=100,
+                final_learning_rate=6e-5,
+                clip_norm=1.0,
+            ),
+        ),
     )
 }
 

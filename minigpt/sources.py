@@ -16,7 +16,7 @@ from minigpt.training.runs import Run
 
 BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"
 BUNDLED = "mini-gpt"
-SOURCES = (BUNDLED, *PRESETS)
+SOURCES = (BUNDLED, *(name for name in PRESETS if name != "gpt2-small"))  # its traces are too large to look at
 
 
 def source_steps(name: str) -> tuple[int, ...]:
@@ -43,9 +43,12 @@ def preset_tokenizer(name: str) -> ByteBPE:
 
 
 def preset_model(name: str) -> tuple[MiniGPT, ByteBPE]:
-    """An untrained model in evaluation mode, with the weights of its init seed, and its tokenizer."""
-    tokenizer = preset_tokenizer(name)
-    return MiniGPT(replace(preset(name).model, vocab_size=tokenizer.vocab_size)).eval(), tokenizer
+    """An untrained model in evaluation mode, with the weights of its init seed, and its tokenizer.
+
+    The model may know more ids than the tokenizer, as that of `gpt2-small` does.
+    """
+    tokenizer, config = preset_tokenizer(name), preset(name).model
+    return MiniGPT(replace(config, vocab_size=max(config.vocab_size, tokenizer.vocab_size))).eval(), tokenizer
 
 
 def run_model(folder: str | Path, step: int | None = None) -> tuple[MiniGPT, ByteBPE]:

@@ -1,0 +1,59 @@
+"""What `python -m minigpt generate` prints: a plain object for --json, and the same for people to read."""
+
+from collections.abc import Sequence
+
+from minigpt.generation.stepping import Step
+from minigpt.tokenizers.byte_bpe import ByteBPE
+
+CANDIDATES = 5  # of each step, in the JSON
+
+
+def generation_object(tokenizer: ByteBPE, steps: Sequence[Step]) -> dict:
+    """The new `ids` (a closing EOS included), their `text` and bytes, why it stopped, and every step.
+
+    `text` has U+FFFD where bytes are not valid UTF-8; `bytes` (hex) has them all.
+    """
+    ids = [step.id for step in steps]
+    return {
+        "ids": ids,
+        "text": tokenizer.decode(ids),
+        "stop": steps[-1].stop,
+        "bytes": tokenizer.decode_bytes(ids).hex(" "),
+        "settings": steps[0].settings.to_dict(),
+        "steps": [_step_object(tokenizer, step) for step in steps],
+    }
+
+
+def _step_object(tokenizer: ByteBPE, step: Step) -> dict:
+    return {
+        "id": step.id,
+        "piece": tokenizer.piece_label(step.id),
+        "raw_probability": step.raw_probability,
+        "probability": step.probability,
+        "rank": step.rank,
+        "kept": step.kept,
+        "entropy": step.entropy,
+        "context": len(step.context_ids),
+        "candidates": [vars(candidate) for candidate in step.candidates(CANDIDATES)],
+        "stop": step.stop,
+    }
+
+
+def generation_text(tokenizer: ByteBPE, prompt: str, steps: Sequence[Step]) -> str:
+    """Prompt and text, then every token with its numbers; what is no text is written visibly, such as ‹E6›."""
+    rows = [f"{'':>4}  {'id':>6}  {'raw':>9}  {'final':>9}  {'rank':>6}  piece"]
+    for step in steps:
+        numbers = f"{step.raw_probability:9.6f}  {step.probability:9.6f}  {step.rank:>6}"
+        rows.append(f"{step.index:>4}  {step.id:>6}  {numbers}  {tokenizer.piece_label(step.id)}")
+    written = readable(tokenizer.decode_bytes(step.id for step in steps))
+    return "\n".join([prompt + written, "", *rows, f"stopped: {steps[-1].stop}"])
+
+
+def readable(written: bytes) -> str:
+    """The text of `written`, where bytes that are not valid UTF-8 are written in hex and nothing is dropped.
+
+    >>> readable("法 a".encode()[:2] + b" b\\n")
+    '‹E6›‹B3› b\\n'
+    """
+    decoded = written.decode("utf-8", errors="surrogateescape")
+    return "".join(f"‹{ord(c) - 0xDC00:02X}›" if "\udc80" <= c <= "\udcff" else c for c in decoded)
