@@ -64,7 +64,7 @@ def test_mode_is_restored_after_a_refused_trace(model: MiniGPT):
 def test_kept_numbers_are_scaled_up():
     x = torch.ones(100_000, dtype=torch.float64)
     dropped = seeded_dropout(0.2, generator(1))(x)
-    assert set(dropped.tolist()) == {0.0, 1.25}
+    assert sorted(set(dropped.tolist())) == pytest.approx([0.0, 1.25], rel=1e-4)
     assert dropped.mean().item() == pytest.approx(1, abs=0.01)
 
 
@@ -73,11 +73,38 @@ def test_no_dropout_is_the_identity():
     assert no_dropout(x) is x
 
 
-def test_four_places_drop(small):
-    """Embeddings, attention weights and both branch outputs: 1 + 3 a block draws from the generator."""
-    model = small(layers=1, dropout=0.2).train()
-    own, counted = generator(7), generator(7)
-    model(IDS, generator=own)
-    for shape in ((1, 6, 8), (1, 2, 6, 6), (1, 6, 8), (1, 6, 8)):
-        torch.empty(shape, dtype=torch.float64).bernoulli_(0.8, generator=counted)
-    assert torch.equal(own.get_state(), counted.get_state())
+def test_four_places_drop(small, monkeypatch: pytest.MonkeyPatch):
+    """The embeddings, and in each block the attention weights and both branch outputs."""
+    shapes = []
+
+    def noted(rate: float, _):
+        def dropout(x: torch.Tensor) -> torch.Tensor:
+            shapes.append((rate, *x.shape))
+            return x
+
+        return dropout
+
+    monkeypatch.setattr("minigpt.model.gpt.seeded_dropout", noted)
+    small(layers=2, dropout=0.2).train()(IDS)
+    assert shapes == [(0.2, 1, 6, 8), *[(0.2, 1, 2, 6, 6), (0.2, 1, 6, 8), (0.2, 1, 6, 8)] * 2]
+    shapes.clear()
+    small(layers=2, dropout=0.0).train()(IDS)
+    assert shapes == []
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5, 0.9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_rate_scale_and_dtype(rate: float, dtype: torch.dtype):
+    x = torch.full((401, 251), 3.0, dtype=dtype)
+    dropped = seeded_dropout(rate, generator(1))(x)
+    kept = dropped[dropped != 0]
+    assert dropped.dtype == dtype and dropped.shape == x.shape
+    assert 1 - kept.numel() / x.numel() == pytest.approx(rate, abs=0.01)
+    assert kept.tolist() == pytest.approx([3 / (1 - rate)] * kept.numel(), rel=1e-4)
+
+
+def test_neighbours_drop_independently():
+    """Of two neighbours, in rows and in columns, both are dropped as often as chance has it."""
+    dropped = seeded_dropout(0.5, generator(3))(torch.ones(400, 401)) == 0
+    for pairs in (dropped[:, 1:] & dropped[:, :-1], dropped[1:] & dropped[:-1], dropped[:, 4:] & dropped[:, :-4]):
+        assert pairs.double().mean().item() == pytest.approx(0.25, abs=0.01)
