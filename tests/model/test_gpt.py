@@ -155,6 +155,30 @@ def test_gradients_reach_every_parameter(grid_model: MiniGPT):
         assert parameter.grad.abs().max() > 1e-6, name
 
 
+@pytest.mark.parametrize("valid", [None, VALID, VALID.flip(1), VALID & False], ids=["whole", "after", "before", "none"])
+def test_training_mode_is_the_same_function(config_changes: dict, tolerance: float, small, valid: torch.Tensor | None):
+    """Logits and gradients without dropout, for records whole, padded after and before the text, and all padding."""
+    model = small(**config_changes | {"dropout": 0.0})
+    logits, gradients = [], []
+    for training in (False, True):
+        model.train(training).zero_grad()
+        logits.append(model(IDS, valid))
+        logits[-1].sin().sum().backward()
+        gradients.append([parameter.grad.clone() for parameter in model.parameters()])
+    assert (logits[0] - logits[1]).abs().max() <= tolerance
+    assert all((a - b).abs().max() <= tolerance * 100 for a, b in zip(*gradients, strict=True))
+    assert all(gradient.isfinite().all() for gradient in gradients[1])
+
+
+def test_training_does_not_look_ahead(small):
+    for dropout in (0.0, 0.3):
+        model, states = small(layers=2, dropout=dropout).train(), []
+        for ids in (IDS, torch.cat([IDS[:, :5], IDS[:, 5:].flip(1)], dim=1)):
+            states.append(model(ids, VALID, generator=torch.Generator().manual_seed(3)))
+        assert (states[0] - states[1])[:, :5].abs().max() <= 1e-12
+        assert (states[0] - states[1])[0, 5:].abs().max() > 1e-3
+
+
 def test_unread_rows_get_no_gradient(small):
     model = small()
     loss(model(IDS, VALID), IDS.roll(-1, dims=1).masked_fill(~VALID, -100)).backward()
