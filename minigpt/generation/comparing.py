@@ -1,0 +1,117 @@
+"""Several columns on one prompt, grown little by little, and the numbers that compare them."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from minigpt.corpus.records import Record
+from minigpt.generation.copies import Copy, longest_copy
+from minigpt.generation.measures import distinct_n, first_difference, mean_surprise, repeated_ngram_rate
+from minigpt.generation.settings import SampleConfig
+from minigpt.generation.stepping import Step, generate, prompt_ids
+from minigpt.limits import limit
+from minigpt.model.gpt import MiniGPT
+from minigpt.tokenizers.byte_bpe import ByteBPE
+
+
+class Comparison:
+    """Columns that grow from one prompt; `steps[c]` are the tokens of column c so far.
+
+    Raises ValueError for what `generate` refuses, and for more kept logits than MINIGPT_KEPT_LOGITS allows.
+
+    >>> comparison = Comparison(model, tokenizer, "The ", [SampleConfig(), SampleConfig(0.0)])
+    >>> comparison.advance_round(); [len(steps) for steps in comparison.steps]
+    [1, 1]
+    """
+
+    def __init__(
+        self,
+        model: MiniGPT,
+        tokenizer: ByteBPE,
+        prompt: str,
+        columns: Sequence[SampleConfig],
+        dice_seed: int | None = None,
+    ):
+        self.columns, self.tokenizer = tuple(columns), tokenizer
+        needed, most = sum(c.max_new_tokens for c in columns) * model.config.vocab_size, limit("MINIGPT_KEPT_LOGITS")
+        if needed > most:
+            raise ValueError(
+                f"{len(columns)} columns of this length keep {needed:,} logits, at most {most:,} are allowed; "
+                "shorten them or compare fewer"
+            )
+        self.prompt_ids = prompt_ids(tokenizer, prompt)
+        self.steps: list[list[Step]] = [[] for _ in columns]
+        self._source = generate(model, tokenizer, self.prompt_ids, columns, dice_seed=dice_seed)
+        self.growing = len(columns)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every column has stopped."""
+        return self.growing == 0
+
+    @property
+    def rounds(self) -> int:
+        """Tokens of the longest column."""
+        return max(len(steps) for steps in self.steps)
+
+    @property
+    def parted(self) -> int | None:
+        """The first token at which not all columns agree; None while they do."""
+        ids = [[step.id for step in steps] for steps in self.steps]
+        if not self.finished:
+            ids = [column[: min(map(len, ids))] for column in ids]
+        return first_difference(ids)
+
+    def advance_round(self) -> None:
+        """One token for every column that still grows."""
+        for step in list(islice(self._source, self.growing)):
+            self.steps[step.column].append(step)
+            self.growing -= step.stop is not None
+
+    def advance(self, seconds: float) -> None:
+        """Rounds until all columns have stopped or the time is over; at least one."""
+        end = time.monotonic() + seconds
+        while not self.finished:
+            self.advance_round()
+            if time.monotonic() > end:
+                break
+
+    def written(self, column: int) -> bytes:
+        """The new text of a column, as bytes: it may end inside a character."""
+        return self.tokenizer.decode_bytes(step.id for step in self.steps[column])
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a text is like. Rates are 0 to 1 and None where the text is too short; nats."""
+
+    tokens: int
+    distinct_1: float | None  # different tokens / tokens
+    distinct_2: float | None
+    repetition: float | None  # part of the 3-grams that stood there before
+    surprise: float | None  # mean -ln of the raw probability of the tokens drawn
+    entropy: float | None  # mean, of the distributions drawn from
+    raw_entropy: float | None  # mean, of the model's own distributions
+    copy: Copy  # longest stretch shared with a training record, in bytes
+    memorised: bool  # all of the text stands in one record
+    stop: str | None
+
+
+def numbers(tokenizer: ByteBPE, steps: Sequence[Step], records: Sequence[Record]) -> Numbers:
+    """The numbers of one column; `records` are those the model was trained on."""
+    ids = [step.id for step in steps]
+    written = tokenizer.decode_bytes(ids)
+    copy = longest_copy(written, [record.text.encode() for record in records])
+    return Numbers(
+        tokens=len(ids),
+        distinct_1=distinct_n(ids, 1),
+        distinct_2=distinct_n(ids, 2),
+        repetition=repeated_ngram_rate(ids, 3),
+        surprise=mean_surprise([step.raw_probability for step in steps]),
+        entropy=sum(step.entropy for step in steps) / len(ids) if ids else None,
+        raw_entropy=sum(step.raw_entropy for step in steps) / len(ids) if ids else None,
+        copy=copy,
+        memorised=bool(written) and copy.length == len(written),
+        stop=steps[-1].stop if steps else None,
+    )

@@ -1,0 +1,97 @@
+"""What the cache saves: the same text with and without it, token by token, on this machine and this model."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from minigpt.config import ModelConfig
+from minigpt.model.cache import KVCache
+from minigpt.model.decoding import Decoder
+from minigpt.model.gpt import MiniGPT
+
+
+@dataclass(frozen=True)
+class CostStep:
+    """One new token: how long it took either way, and by how much the logits differ (None where not measured)."""
+
+    length: int  # ids the model had to know
+    prefill: bool  # the first step reads the whole prompt at once, into the cache
+    cached_seconds: float
+    uncached_seconds: float | None
+    difference: float | None  # largest, over all logits
+
+
+@dataclass(frozen=True)
+class CostSummary:
+    """Totals over the steps that were measured both ways; means in seconds."""
+
+    tokens: int
+    prefill_seconds: float | None
+    decode_seconds: float | None  # mean of a decoded token, with the cache
+    uncached_seconds: float | None  # mean of the same tokens, without
+    ratio: float | None  # uncached / cached, prompt included
+    difference: float  # largest
+
+
+def compare_costs(
+    model: MiniGPT, context_ids: Sequence[int], tokens: int, uncached_every: int = 1
+) -> Iterator[CostStep]:
+    """Write `tokens` new tokens greedily; every `uncached_every`-th is computed without the cache as well.
+
+    Both ways read the same ids and give the logits of the last position only. Raises ValueError before the first
+    step when the text does not fit the context.
+    """
+    most = model.config.context_length
+    if tokens < 1 or len(context_ids) < 1 or len(context_ids) + tokens - 1 > most:
+        raise ValueError(
+            f"{len(context_ids)} ids and {tokens} new ones are asked for; allowed: 1 or more of each, and "
+            f"{most + 1} in all"
+        )
+    return _steps(model, list(context_ids), tokens, uncached_every)
+
+
+def _steps(model: MiniGPT, ids: list[int], tokens: int, uncached_every: int) -> Iterator[CostStep]:
+    cache, decoder = KVCache(model.config, capacity=len(ids) + tokens - 1), Decoder(model)
+    for index in range(tokens):
+        with torch.inference_mode():
+            started = time.perf_counter()
+            if index == 0:
+                logits = model.next_logits(torch.tensor([ids]), cache)
+            else:
+                logits = decoder(torch.tensor([ids[-1]]), cache)
+            cached, uncached, difference = time.perf_counter() - started, None, None
+            if index % uncached_every == 0:
+                started = time.perf_counter()
+                again = model.next_logits(torch.tensor([ids]))
+                uncached = time.perf_counter() - started
+                difference = (again - logits).abs().max().item()
+            length = len(ids)
+            ids.append(logits.argmax().item())
+        yield CostStep(length, index == 0, cached, uncached, difference)
+
+
+def summarize(steps: Sequence[CostStep]) -> CostSummary:
+    """Means and the total ratio; steps without an uncached time count in no ratio."""
+    both = [step for step in steps if step.uncached_seconds is not None]
+    decoded = [step for step in both if not step.prefill]
+    spent = sum(step.cached_seconds for step in both)
+    return CostSummary(
+        tokens=len(steps),
+        prefill_seconds=next((step.cached_seconds for step in steps if step.prefill), None),
+        decode_seconds=sum(step.cached_seconds for step in decoded) / len(decoded) if decoded else None,
+        uncached_seconds=sum(step.uncached_seconds for step in decoded) / len(decoded) if decoded else None,
+        ratio=sum(step.uncached_seconds for step in both) / spent if spent else None,
+        difference=max((step.difference for step in both), default=0.0),
+    )
+
+
+def cache_bytes(config: ModelConfig, positions: int) -> int:
+    """2 x layers x heads x head width x positions x bytes a number, of one text.
+
+    >>> cache_bytes(preset("gpt2-small").model, 1024)
+    75497472
+    """
+    numbers = 2 * config.layers * config.heads * config.head_width * positions
+    return numbers * getattr(torch, config.dtype).itemsize

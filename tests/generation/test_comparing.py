@@ -1,0 +1,83 @@
+"""Columns side by side: rounds, where they part, and the numbers of a text."""
+
+import math
+
+import pytest
+
+from minigpt.corpus.records import Record, bundled_corpus
+from minigpt.generation.comparing import Comparison, numbers
+from minigpt.generation.settings import PRESETS, SampleConfig
+from minigpt.generation.stepping import generate, prompt_ids
+from minigpt.sources import load_source
+
+COLUMNS = (PRESETS["greedy"], SampleConfig(seed=1), SampleConfig(0.8, seed=2, max_new_tokens=3))
+
+
+def test_rounds_and_slices_give_what_generate_gives():
+    model, tokenizer = load_source("mini-gpt", 50)
+    comparison = Comparison(model, tokenizer, "The ", COLUMNS)
+    assert (comparison.rounds, comparison.growing, comparison.finished) == (0, 3, False)
+    comparison.advance_round()
+    assert [len(steps) for steps in comparison.steps] == [1, 1, 1]
+    comparison.advance(0.0)
+    assert comparison.rounds == 2
+    comparison.advance(600)
+    assert comparison.finished and comparison.growing == 0
+    for column, settings in enumerate(COLUMNS):
+        alone = [step.id for step in generate(model, tokenizer, prompt_ids(tokenizer, "The "), settings)]
+        assert [step.id for step in comparison.steps[column]] == alone
+        assert comparison.written(column) == tokenizer.decode_bytes(alone)
+    assert len(comparison.steps[2]) <= 3
+    comparison.advance(600)
+    comparison.advance_round()  # nothing is left to do
+    assert comparison.rounds == max(map(len, comparison.steps))
+
+
+def test_the_token_at_which_columns_part():
+    model, tokenizer = load_source("mini-gpt", 600)
+    same = Comparison(model, tokenizer, "The ", [SampleConfig(seed=4)] * 2)
+    assert same.parted is None
+    same.advance(600)
+    assert same.parted is None
+    other = Comparison(model, tokenizer, "The ", [SampleConfig(seed=4), SampleConfig(seed=4, max_new_tokens=2)])
+    other.advance_round()
+    other.advance_round()
+    assert other.parted is None  # one has ended, the other has not gone on yet
+    other.advance(600)
+    assert other.parted == 2
+
+
+def test_the_numbers_of_a_text():
+    model, tokenizer = load_source("mini-gpt", 600)
+    steps = list(generate(model, tokenizer, prompt_ids(tokenizer, "The "), PRESETS["greedy"]))
+    found = numbers(tokenizer, steps, bundled_corpus().train)
+    ids = [step.id for step in steps]
+    assert found.tokens == len(ids) and found.stop == steps[-1].stop
+    assert found.distinct_1 == len(set(ids)) / len(ids)
+    surprises = [-math.log(step.raw_probability) for step in steps]
+    assert found.surprise == pytest.approx(sum(surprises) / len(ids), abs=1e-12)
+    assert found.entropy == 0.0 < found.raw_entropy
+    written = tokenizer.decode_bytes(ids)
+    record = bundled_corpus().train[found.copy.record].text.encode()
+    assert found.copy.text in record and found.copy.text in written
+    assert found.memorised == any(written in other.text.encode() for other in bundled_corpus().train)
+
+
+def test_a_copy_is_memorised_only_if_it_is_the_whole_text():
+    model, tokenizer = load_source("mini-gpt", 600)
+    steps = list(generate(model, tokenizer, prompt_ids(tokenizer, "The "), PRESETS["greedy"]))
+    written = tokenizer.decode([step.id for step in steps])
+    assert numbers(tokenizer, steps, [Record("a", f"x{written}y")]).memorised
+    part = numbers(tokenizer, steps, [Record("a", written[1:])])
+    assert not part.memorised and part.copy.length == len(written) - 1
+    assert not numbers(tokenizer, [], [Record("a", "b")]).memorised
+
+
+def test_too_many_logits_are_refused_before_the_work(monkeypatch: pytest.MonkeyPatch):
+    model, tokenizer = load_source("mini-gpt", 0)
+    monkeypatch.setenv("MINIGPT_KEPT_LOGITS", "10000")
+    sentence = "2 columns of this length keep 13,968 logits, at most 10,000 are allowed"
+    with pytest.raises(ValueError, match=sentence):
+        Comparison(model, tokenizer, "", [SampleConfig()] * 2)
+    with pytest.raises(ValueError, match="the context has 65 ids"):
+        Comparison(model, tokenizer, "z" * 64, [SampleConfig()])
