@@ -208,7 +208,7 @@ def curve_figure(probabilities: np.ndarray, target: tuple[int, str], uniform: st
         "shapes": [level(equal)],
         "annotations": [beside(uniform, math.log10(equal))],
     }
-    return calm_figure(traces, layout, height=330, right=84)
+    return calm_figure(traces, layout, height=330, right=104)
 
 
 def ranks_drawn(size: int) -> np.ndarray:

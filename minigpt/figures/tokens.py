@@ -48,7 +48,7 @@ def _row(row: int, name: str, values: Sequence, pieces: Sequence[str], flags: Se
         f"{name} {slot}: {value} {plotly_text(piece)}" for slot, value, piece in zip(slots, values, pieces, strict=True)
     ]
     marker = {"color": [_COLOURS[row] if flag else REST for flag in flags]}
-    marker |= {"opacity": [0.45 if flag else 0.6 for flag in flags]}
+    marker |= {"opacity": [0.3 if flag else 0.6 for flag in flags]}
     marker |= {"pattern": {"shape": ["" if flag else "/" for flag in flags], "size": 5, "solidity": 0.15}}
     cells = {"x": list(slots), "y": [0.8] * len(values), "base": [-row - 0.4] * len(values)}
     return {"type": "bar", "marker": marker, "hovertext": hover, "hoverinfo": "text"} | cells

@@ -50,13 +50,6 @@ class Prediction:
         return np.argsort(-self.logits, kind="stable")
 
     @cached_property
-    def ranks(self) -> np.ndarray:
-        """Rank of each id (V,), from 1."""
-        ranks = np.empty(len(self.order), dtype=np.int64)
-        ranks[self.order] = np.arange(1, len(self.order) + 1)
-        return ranks
-
-    @cached_property
     def powers(self) -> np.ndarray:
         """exp(logit - greatest logit) of each id, (V,)."""
         return np.exp(self.logits - self.logits.max())
@@ -85,7 +78,14 @@ class Prediction:
     def candidate(self, id: int) -> Candidate:
         """One id of the vocabulary; ValueError for another."""
         whole("id", id, least=0, most=len(self.logits) - 1)
-        return Candidate(id, int(self.ranks[id]), float(self.logits[id]), float(self.probabilities[id]))
+        logit = self.logits[id]
+        rank = 1 + int((self.logits > logit).sum()) + int((self.logits[:id] == logit).sum())
+        return Candidate(id, rank, float(logit), float(self.probabilities[id]))
+
+    @property
+    def best(self) -> Candidate:
+        """The most probable id, found without sorting."""
+        return self.candidate(int(self.logits.argmax()))
 
     def top(self, count: int) -> list[Candidate]:
         """The `count` most probable ids in order; all of them when there are fewer."""

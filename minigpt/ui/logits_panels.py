@@ -20,7 +20,7 @@ LENS_WORK = 2_000_000_000  # multiplications of a lens over all positions; beyon
 
 def sentence(view: View, prediction: Prediction) -> str:
     """What the model expects at the position, how sure it is, and what the target costs (Markdown)."""
-    best, target = prediction.top(1)[0], prediction.candidate(view.targets[view.position])
+    best, target = prediction.best, prediction.candidate(view.targets[view.position])
     values = {
         "position": view.position,
         "read": plain(view.labels[view.position]),
@@ -108,13 +108,18 @@ def arithmetic(view: View, prediction: Prediction) -> None:
     """The softmax of the target, number by number."""
     id = view.targets[view.position]
     steps, label = prediction.steps(id), view.target_labels[view.position]
-    top = prediction.top(1)[0]
+    top = prediction.best
     rows = [
         (t("logit of the target"), f"z[{id}]", steps.logit, label),
         (t("greatest logit"), "max z", steps.greatest, view.tokenizer.piece_label(top.id)),
-        (t("distance to it"), "z − max z", steps.shifted, ""),
-        (t("its power"), "exp(z − max z)", steps.power, ""),
-        (t("sum of the powers of all ids"), "Σ exp(z − max z)", steps.total, f"{len(prediction.logits):,}"),
+        (t("distance between the two"), "z − max z", steps.shifted, ""),
+        (t("exp of the distance"), "exp(z − max z)", steps.power, ""),
+        (
+            t("the same for every id, added up"),
+            "Σ exp(z − max z)",
+            steps.total,
+            t("{size:,} ids", size=len(prediction.logits)),
+        ),
         (t("probability"), "p = exp(z − max z) ÷ Σ", steps.probability, percent(steps.probability)),
         (t("loss"), "−ln p", steps.loss, t("nats")),
     ]
@@ -137,14 +142,13 @@ def arithmetic(view: View, prediction: Prediction) -> None:
 
 def distribution(view: View, prediction: Prediction) -> None:
     """All probabilities by rank, or by id."""
-    by_id = t("by id")
     way = st.segmented_control(
         t("Order"),
         ["rank", "id"],
         default="rank",
         key="order",
         required=True,
-        format_func={"rank": t("by rank"), "id": by_id}.get,
+        format_func={"rank": t("by rank"), "id": t("by id")}.get,
         label_visibility="collapsed",
     )
     if way == "id":
@@ -173,8 +177,9 @@ def _map(view: View, prediction: Prediction) -> None:
     rows = -(-size // across)
     cells = np.full(rows * across, np.nan)
     cells[:size] = prediction.probabilities
-    chosen = st.session_state.get("map_id", view.targets[view.position])
-    chosen = chosen if chosen < size else view.targets[view.position]
+    place = (view.space.model, view.space.text, view.position)
+    kept, chosen = st.session_state.get("map_id", (None, 0))
+    chosen = chosen if kept == place else view.targets[view.position]
     matrix(
         cells.reshape(rows, across),
         key="id_map",
@@ -187,7 +192,7 @@ def _map(view: View, prediction: Prediction) -> None:
         row_title=t("id"),
         column_title=t("plus"),
         numbers=False,
-        on_select=lambda row, column: st.session_state.update(map_id=row * across + column),
+        on_select=lambda row, column: st.session_state.update(map_id=(place, row * across + column)),
         max_cell=34,
     )
     one = prediction.candidate(chosen)
@@ -269,7 +274,7 @@ def positions(view: View) -> None:
     rows = []
     for position in range(view.length):
         prediction = predict(view.trace.logits.at(position))
-        target, best = prediction.candidate(view.targets[position]), prediction.top(1)[0]
+        target, best = prediction.candidate(view.targets[position]), prediction.best
         rows.append(
             {
                 t("here"): "▶" if position == view.position else "",

@@ -1,0 +1,82 @@
+"""The tokens page, as a reader meets it, without a browser."""
+
+import json
+
+import pytest
+
+from minigpt.inspection import inspect_record
+from minigpt.sources import load_source
+from tests.pages.app import choose, open_app
+
+RED = "The key is red. Answer: red."
+HOSTILE = "<img src=x onerror=alert(1)> $x$ **b**\n🙂"
+PANELS = ["Inputs and targets", "Slots and padding", "Special ids", "Vocabulary"]
+
+
+def open_panel(at, name: str):
+    at.session_state["tokens_panel"] = name
+    at.run()
+    assert not at.exception, [exception.value for exception in at.exception]
+    return at
+
+
+def test_the_table_of_inputs_and_targets_is_the_records_own():
+    at = open_app("tokens", model="mg-1", text=RED)
+    model, tokenizer = load_source("mg-1", 0)
+    expected, table = inspect_record(model, tokenizer, RED, 5), at.dataframe[0].value
+    assert table["input id"].tolist() == expected["ids"]
+    assert table["target id"].tolist() == expected["targets"]
+    assert table["input id"].tolist()[1:] == table["target id"].tolist()[:-1]
+    assert 256 not in table["target id"].tolist() and table["target piece"].tolist()[-1] == "‹EOS›"
+    assert table["loss (nats)"].mean() == pytest.approx(expected["loss"], abs=1e-12)
+    assert table["input bytes"].tolist()[2] == "68 65 20"
+
+
+def test_slots_say_what_the_mean_divides_by():
+    at = open_panel(open_app("tokens", model="mg-1", text=RED), "Slots and padding")
+    assert any("15 scored positions, 49 padding slots" in text.value for text in at.markdown)
+    loss = {metric.label: float(metric.value.split()[0]) for metric in at.metric}
+    right, wrong = loss["Sum of losses ÷ 15 scored positions"], loss["Wrong: ÷ all 64 slots"]
+    assert right * 15 == pytest.approx(wrong * 64, abs=1e-7)
+    rows = json.loads(at.get("plotly_chart")[0].proto.spec)["data"]
+    assert len(rows) == 3 and all(len(row["hovertext"]) == 64 for row in rows)
+
+
+def test_the_replay_steps_through_the_merges_and_starts_anew_with_a_new_text():
+    at = open_app("tokens", text=RED)
+    assert at.slider(key="replay_step").value == 0
+    assert at.button(key="replay_back").disabled
+    at.button(key="replay_next").click().run()
+    at.button(key="replay_next").click().run()
+    assert at.slider(key="replay_step").value == 2
+    at.button(key="replay_back").click().run()
+    assert at.slider(key="replay_step").value == 1
+    at.slider(key="replay_step").set_value(12).run()
+    assert at.button(key="replay_next").disabled
+    choose(at, text="er", position=0)
+    assert at.slider(key="replay_step").value == 0
+
+
+def test_a_text_that_no_merge_fits_has_no_controls():
+    at = open_app("tokens", text="法")
+    assert not [slider for slider in at.slider if slider.key == "replay_step"]
+    assert any("one character with up to four bytes" in caption.value for caption in at.caption)
+
+
+def test_the_vocabulary_lists_every_id():
+    at = open_panel(open_app("tokens", text=RED), "Vocabulary")
+    assert at.dataframe[0].value["id"].tolist() == list(range(291))
+    assert {metric.label: metric.value for metric in at.metric}["Bytes per token"] == "2.000"
+
+
+@pytest.mark.parametrize("panel", PANELS)
+@pytest.mark.parametrize(("model", "text"), [("mini-gpt", HOSTILE), ("chapter-7", "法国的首都叫巴黎。"), ("mg-1", " ")])
+def test_every_panel_takes_any_text(panel: str, model: str, text: str):
+    at = open_panel(open_app("tokens", model=model, text=text), panel)
+    assert at.title[0].value == "How does text become ids and targets?"
+
+
+def test_a_text_too_long_for_the_context_ends_the_page_with_a_sentence():
+    at = open_app("tokens", text="a" * 100)
+    assert not at.title
+    assert "101 positions" in at.error[0].value and "64" in at.error[0].value
