@@ -24,5 +24,7 @@ _DEFAULTS = {
     "MINIGPT_MODEL_PARAMETERS": 500_000_000,  # of one model in memory
     "MINIGPT_KEPT_LOGITS": 10_000_000,  # of one comparison of samples: tokens of all columns x vocabulary
     "MINIGPT_RUNS_AT_ONCE": 8,  # that one trainer process steps in turn; more wait
+    "MINIGPT_RUNS_A_BROWSER": 4,  # that one browser may have under way
+    "MINIGPT_RUN_STEPS": 100_000,  # of one run made on a page: a run that nobody watches ends
     "MINIGPT_RUNS_PAUSED": 16,  # that it keeps in memory; the longest paused is stopped, to be resumed
 }

@@ -1,6 +1,7 @@
 """Where a model to look at comes from: an untrained preset, or a saved step of a run.
 
-A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained.
+A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained,
+and `run-<id>` is the run `id` on the shelf.
 """
 
 from dataclasses import replace
@@ -13,28 +14,51 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.loop import Evaluation
 from minigpt.training.runs import Run
+from minigpt.training.shelf import run_folder
 
 BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"
 BUNDLED = "mini-gpt"
 SOURCES = (BUNDLED, *(name for name in PRESETS if name != "gpt2-small"))  # its traces are too large to look at
+RUN_PREFIX = "run-"
+
+
+def source_run(name: str) -> Run | None:
+    """The run behind a source, None for an untrained preset.
+
+    Raises ValueError for an unknown name, and for `run-<id>` when there is no such run.
+    """
+    if name.startswith(RUN_PREFIX):
+        return Run(run_folder(name.removeprefix(RUN_PREFIX)))
+    one_of("model", name, SOURCES)
+    return Run(BUNDLED_RUN) if name == BUNDLED else None
 
 
 def source_steps(name: str) -> tuple[int, ...]:
-    """The steps a source can be seen at; an untrained preset has step 0 only. ValueError for an unknown name."""
-    one_of("model", name, SOURCES)
-    return Run(BUNDLED_RUN).steps if name == BUNDLED else (0,)
+    """The steps a source can be seen at; an untrained preset has step 0 only.
+
+    Raises ValueError for an unknown name, and for a run that has saved no step yet.
+    """
+    run = source_run(name)
+    steps = (0,) if run is None else run.steps
+    if not steps:
+        raise ValueError(f"{name} has no saved step yet; the first one is there a moment after its start")
+    return steps
 
 
 def source_evaluations(name: str) -> list[Evaluation]:
     """The losses over the full splits along a source's run, by step; empty for an untrained preset."""
-    one_of("model", name, SOURCES)
-    return Run(BUNDLED_RUN).evaluations() if name == BUNDLED else []
+    run = source_run(name)
+    return [] if run is None else run.evaluations()
 
 
 def load_source(name: str, step: int) -> tuple[MiniGPT, ByteBPE]:
-    """The model of a source at a step, in evaluation mode, and its tokenizer. ValueError for an unknown step."""
+    """The model of a source at a step, in evaluation mode, and its tokenizer.
+
+    Raises ValueError for an unknown step, and for a checkpoint of another tokenizer or config.
+    """
     one_of("step", step, source_steps(name))
-    return run_model(BUNDLED_RUN, step) if name == BUNDLED else preset_model(name)
+    run = source_run(name)
+    return preset_model(name) if run is None else run_model(run.folder, step)
 
 
 def preset_tokenizer(name: str) -> ByteBPE:

@@ -3,12 +3,14 @@
 import streamlit as st
 
 from minigpt.corpus.records import bundled_corpus
-from minigpt.sources import BUNDLED, SOURCES, source_steps
+from minigpt.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
 from minigpt.tokenizers.labels import visible_label
-from minigpt.ui import messages, workspace
+from minigpt.training.shelf import runs_of
+from minigpt.ui import browser, messages, playing, workspace
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box
 from minigpt.ui.text import t
+from minigpt.ui.training_words import run_title
 from minigpt.ui.view import View, resolve
 
 SAMPLES = (
@@ -22,6 +24,7 @@ SAMPLES = (
 def draw() -> View | None:
     """Draw the strip; the view the page shows, or None after a sentence that says what to change."""
     view, fault = None, ""
+    playing.advance()
     try:
         view = resolve()
     except ValueError as error:
@@ -41,24 +44,51 @@ def model_title(name: str) -> str:
     """How a source is called in the model list."""
     if name == BUNDLED:
         return t("MG-1, trained")
+    if name.startswith(RUN_PREFIX):
+        return run_title(name.removeprefix(RUN_PREFIX))
     return t("{name}, untrained", name="MG-1" if name == "mg-1" else name)
 
 
 def _controls(view: View | None) -> None:
     space = workspace.current()
-    record, samples, model, step = st.columns([4, 1.8, 2.6, 2.6], vertical_alignment="bottom")
+    record, samples, model, step, play = st.columns([4, 1.8, 2.6, 2.2, 0.5], vertical_alignment="bottom")
     with record:
         note = "" if view is None else t("{length} of {slots} positions", length=view.length, slots=view.slots)
         label, placeholder = t("Record"), t("Type any text")
         record_box(space.text, key="record", label=label, note=note, placeholder=placeholder, on_change=_set_record)
     with samples, st.popover(t("Examples"), width="stretch"):
         _examples()
+    steps = _steps(space.model)
     with model:
-        known = space.model in SOURCES
-        st.session_state["model_choice"] = space.model if known else None
-        st.selectbox(t("Model"), SOURCES, key="model_choice", format_func=model_title, on_change=_take_model)
+        names = _names(space)
+        st.session_state["model_choice"] = space.model if space.model in names else None
+        st.selectbox(t("Model"), names, key="model_choice", format_func=model_title, on_change=_take_model)
     with step:
-        _step(source_steps(space.model) if known else (0,))
+        _step(steps)
+    with play:
+        playing.draw(steps)
+
+
+def _names(space: workspace.Workspace) -> list[str]:
+    """The models to choose from: those of everybody, this browser's runs, and the run a link shares."""
+    runs = [f"{RUN_PREFIX}{id}" for id in runs_of(browser.secret())]
+    shared = f"{RUN_PREFIX}{space.run}" if space.run else space.model
+    known = [*SOURCES, *runs]
+    return known + [name for name in dict.fromkeys((shared, space.model)) if name not in known and _exists(name)]
+
+
+def _exists(name: str) -> bool:
+    try:
+        return bool(source_steps(name))
+    except ValueError:
+        return False
+
+
+def _steps(name: str) -> tuple[int, ...]:
+    try:
+        return source_steps(name)
+    except ValueError:  # `draw` says why
+        return (0,)
 
 
 def _step(steps: tuple[int, ...]) -> None:

@@ -13,8 +13,9 @@ from minigpt.inspection import check_length
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
 from minigpt.model.trace import Trace
-from minigpt.sources import load_source, source_steps
+from minigpt.sources import load_source, source_run, source_steps
 from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
+from minigpt.training.recorder import checkpoint_path
 from minigpt.ui import workspace
 from minigpt.ui.text import t
 from minigpt.ui.workspace import Workspace
@@ -104,22 +105,29 @@ def resolve() -> View:
         workspace.note(t("Step {step} is not saved; showing step {nearest}.", step=space.step, nearest=nearest))
         workspace.choose(step=nearest)
     space = workspace.current()
-    model, tokenizer = _model(space.model, space.step)
+    stamp = _stamp(space.model, space.step)
+    model, tokenizer = _model(space.model, space.step, stamp)
     _keep_within("block", space.block, model.config.layers)
     _keep_within("head", space.head, model.config.heads)
-    batch, trace = _traced(space.model, space.step, space.text)
+    batch, trace = _traced(space.model, space.step, stamp, space.text)
     _keep_within("position", space.position, batch.scored)
     return View(workspace.current(), model, tokenizer, batch, trace)
 
 
+def _stamp(name: str, step: int) -> int:
+    """When the checkpoint was written: a run folder can be replaced by another of the same name."""
+    run = source_run(name)
+    return 0 if run is None else checkpoint_path(run.folder, step).stat().st_mtime_ns
+
+
 @st.cache_resource(show_spinner=False, max_entries=32)
-def _model(name: str, step: int) -> tuple[MiniGPT, ByteBPE]:
+def _model(name: str, step: int, stamp: int) -> tuple[MiniGPT, ByteBPE]:
     return load_source(name, step)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _traced(name: str, step: int, text: str) -> tuple[Batch, Trace]:
-    model, tokenizer = _model(name, step)
+def _traced(name: str, step: int, stamp: int, text: str) -> tuple[Batch, Trace]:
+    model, tokenizer = _model(name, step, stamp)
     check_length(text)
     batch = batch_records([text], tokenizer, model.config.context_length)
     return batch, model.trace(batch.ids, batch.valid)

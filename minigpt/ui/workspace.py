@@ -26,6 +26,7 @@ class Workspace:
     block: int = 0
     head: int = 0
     stage: str = "block_input"
+    run: str | None = None  # of the training page
 
 
 def start() -> None:
@@ -37,7 +38,7 @@ def start() -> None:
         if field.name not in st.query_params:
             continue
         text = st.query_params[field.name]
-        if field.name in ("model", "text", "stage"):
+        if field.name in ("model", "text", "stage", "run"):
             values[field.name] = text
         elif text.isascii() and text.isdecimal() and len(text) < 10:
             values[field.name] = int(text)
@@ -77,3 +78,5 @@ def write_url() -> None:
         value = getattr(space, field.name)
         if value is not None and st.query_params.get(field.name) != str(value):
             st.query_params[field.name] = str(value)
+        elif value is None and field.name in st.query_params:
+            del st.query_params[field.name]

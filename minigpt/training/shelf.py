@@ -1,0 +1,87 @@
+"""The shelf: the folder that holds the runs made on the pages, their ids, and which browser made them.
+
+    runs/3fa2c1-9b0d77e2c4f10a55/label.json    who made the run, when, and what it is called
+    runs/3fa2c1-9b0d77e2c4f10a55/run.json ...  the run itself
+
+An id cannot be guessed, so its link is what shares a run. It begins with six digits of the maker's mark,
+which is all that a list of one browser's runs has to look at. A run of the command line in this folder
+has no label: nobody lists it, its link opens it.
+"""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from minigpt.files import write_atomic
+
+LABEL = "label.json"
+NAME_CHARACTERS = 60
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Label:
+    """Whose a run is and what it is called. `owner` is a mark, `created` in seconds since 1970."""
+
+    owner: str
+    name: str
+    created: float
+
+
+def shelf() -> Path:
+    """The folder of runs: MINIGPT_RUNS, or `runs` beside the program."""
+    return Path(os.environ.get("MINIGPT_RUNS") or Path(__file__).parents[2] / "runs").absolute()
+
+
+def run_folder(id: str) -> Path:
+    """Where the run `id` lies or would lie. Raises ValueError for an id that is no plain file name."""
+    if not _ID.fullmatch(id):
+        raise ValueError(f"a run id has letters, digits, '.', '_' and '-', at most 100, got {id!r:.120}")
+    return shelf() / id
+
+
+def mark(browser: str) -> str:
+    """What a browser's secret leaves on its runs: 32 hex digits that do not tell the secret."""
+    return hashlib.sha256(browser.encode()).hexdigest()[:32]
+
+
+def new_id(browser: str) -> str:
+    """An unused id for a run of this browser."""
+    return f"{mark(browser)[:6]}-{secrets.token_hex(8)}"
+
+
+def put_label(folder: Path, browser: str, name: str = "") -> None:
+    """Say whose the run in `folder` is. Raises ValueError for a name that is too long."""
+    if len(name) > NAME_CHARACTERS:
+        raise ValueError(f"the name of a run has at most {NAME_CHARACTERS} characters, got {len(name)}")
+    label = Label(mark(browser), name, time.time())
+    write_atomic(folder / LABEL, json.dumps(asdict(label)).encode())
+
+
+def read_label(folder: Path) -> Label | None:
+    """The label of a run; None for a run without one, as the command line makes them."""
+    try:
+        return Label(**json.loads((folder / LABEL).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def runs_of(browser: str) -> list[str]:
+    """Ids of the runs this browser made, the newest first."""
+    found = {}
+    for folder in shelf().glob(f"{mark(browser)[:6]}-*"):
+        label = read_label(folder)
+        if label is not None and label.owner == mark(browser):
+            found[folder.name] = label.created
+    return sorted(found, key=lambda id: (-found[id], id))
+
+
+def is_mine(id: str, browser: str) -> bool:
+    """Whether this browser may steer the run: it made it, or the command line did and nobody is named."""
+    label = read_label(run_folder(id))
+    return label is None or label.owner == mark(browser)

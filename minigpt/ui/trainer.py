@@ -1,0 +1,75 @@
+"""The trainer process of this server, and the runs of its shelf as the pages see them.
+
+A run goes on to its last step whether somebody looks or not, and stops with the server: then, after a
+crash, or when its page is opened weeks later, it can be resumed at the step where it stopped.
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from minigpt.config import Preset
+from minigpt.corpus.records import Corpus
+from minigpt.limits import limit
+from minigpt.training.client import Trainer
+from minigpt.training.runs import Run
+from minigpt.training.shelf import new_id, put_label, run_folder, runs_of
+from minigpt.training.start import lay_out
+
+GOING = ("queued", "loading", "running")  # something will happen by itself
+
+
+@dataclass(frozen=True)
+class State:
+    """How a run stands. `place` in the queue from 1; 0 = not waiting."""
+
+    status: str  # created, queued, loading, running, paused, stopped, interrupted, finished, failed, deleted
+    place: int = 0
+    reason: str = ""
+
+    @property
+    def going(self) -> bool:
+        """Whether its numbers change by themselves."""
+        return self.status in GOING
+
+
+@st.cache_resource(show_spinner=False)
+def trainer() -> Trainer:
+    """The one trainer of this server: a process of low priority that ends with the server."""
+    return Trainer()
+
+
+def state(id: str) -> State:
+    """How the run stands: by the trainer while it holds the run, by its folder otherwise."""
+    folder = run_folder(id)
+    standing = trainer().standing(folder)
+    if standing is not None and standing.status in (*GOING, "paused", "failed"):
+        return State(standing.status, standing.place, standing.reason)
+    try:
+        run = Run(folder)
+        return State(run.status, reason=run.info.reason)
+    except ValueError as error:
+        return State("deleted", reason=str(error))
+
+
+def begin(preset: Preset, corpus: Corpus, browser: str, name: str, speed: float) -> str:
+    """Make a run of `preset` on `corpus` for this browser and start it; its id.
+
+    Raises ValueError for what cannot be trained, when this browser has too many runs under way, and
+    in place of an OSError when the shelf cannot be written.
+    """
+    under_way = sum(state(id).going for id in runs_of(browser))
+    most = limit("MINIGPT_RUNS_A_BROWSER")
+    if under_way >= most:
+        raise ValueError(f"{under_way} runs of this browser are under way, at most {most} are allowed; stop one first")
+    if preset.training.steps > limit("MINIGPT_RUN_STEPS"):
+        raise ValueError(f"steps must be at most {limit('MINIGPT_RUN_STEPS'):,}, got {preset.training.steps:,}")
+    id = new_id(browser)
+    folder = run_folder(id)
+    try:
+        lay_out(folder, preset, corpus, preset.training)
+        put_label(folder, browser, name)
+    except OSError as error:
+        raise ValueError(f"cannot write the new run {folder}: {error.strerror}") from error
+    trainer().ask("start", folder, speed=speed)
+    return id

@@ -1,0 +1,180 @@
+"""The live part of the training page: buttons, numbers, curves, and the step in slow motion. Drawn twice a second."""
+
+import json
+from math import log
+
+import pandas as pd
+import streamlit as st
+
+from minigpt.figures.training import BATCH, SERIES, TRAIN, VALIDATION, Curve, Level, curves_chart
+from minigpt.sources import BUNDLED, BUNDLED_RUN
+from minigpt.training.feed import Feed
+from minigpt.training.runs import Run
+from minigpt.training.shelf import is_mine, run_folder
+from minigpt.ui import browser, messages, training_controls, training_words
+from minigpt.ui.text import plain, t
+from minigpt.ui.trainer import State, state
+
+SECOND_CHARTS = ("gradient", "rate")
+FEEDS = "training_feeds"  # session: what this reader has read of each run
+
+
+def draw(id: str, others: list[str]) -> None:
+    """The panel, polled twice a second while something happens; once it is over the whole page runs once more."""
+    going = state(id).going
+    st.fragment(_panel, run_every=0.5 if going else None)(id, others, going)
+
+
+def feed(id: str) -> Feed:
+    """What the run has reported, read on from where this reader stopped."""
+    folder = BUNDLED_RUN if id == BUNDLED else run_folder(id)
+    return st.session_state.setdefault(FEEDS, {}).setdefault(id, Feed(folder)).update()
+
+
+def _panel(id: str, others: list[str], going: bool) -> None:
+    now = state(id)
+    mine = is_mine(id, browser.secret())
+    training_controls.draw(id, now, mine)
+    if not mine:
+        st.caption(t("Another browser made this run: you can watch it, open it on every page and download it."))
+    fault = st.session_state.get(training_controls.FAULT)
+    if fault:
+        messages.problem(fault)
+    if now.status in ("failed", "deleted"):
+        messages.problem(_failure(id, now))
+    if now.going != going:
+        st.rerun()
+    if now.status == "deleted":
+        return
+    try:
+        _numbers(id, now, others)
+    except (OSError, ValueError) as error:  # the folder went away between two looks
+        messages.problem(str(error))
+
+
+def _failure(id: str, now: State) -> str:
+    if now.status == "deleted":
+        return t("There is no run {id} here: its folder was deleted, or the link is wrong.", id=id)
+    return t("This run failed. {reason}. What was saved before stays.", reason=now.reason.rstrip("."))
+
+
+def _numbers(id: str, now: State, others: list[str]) -> None:
+    run, data = Run(run_folder(id)), feed(id)
+    info, baselines = run.info, run.baselines()
+    _metrics(data, info, now)
+    span, logarithmic = _view(info.training.steps)
+    levels = [Level(t("ln V"), log(info.model.vocab_size))]
+    if baselines:
+        names = {"unigram": t("unigram"), "bigram": t("bigram"), "trigram": t("trigram")}
+        levels += [Level(name, getattr(baselines, field)) for field, name in names.items()]
+    best = data.best and (t("best, step {step}", step=data.best.step), data.best.step, data.best.validation_loss)
+    chart = curves_chart(_losses(data, others), span, levels, best, logarithmic)
+    st.echarts_chart(chart, key="loss_curves", height=340, renderer=_renderer(), alt=_alt(data))
+    for sentence in training_words.curve_words(data, baselines):
+        st.markdown(plain(sentence))
+    _second_chart(data, span)
+    _slow_motion(run, data)
+
+
+def _metrics(data: Feed, info, now: State) -> None:
+    status, step, loss, best, speed, left = st.columns([2.4, 1.5, 1.3, 1.9, 1.4, 1.2], vertical_alignment="center")
+    status.markdown(plain(training_words.status(now, data.step)))
+    step.metric(t("Step"), f"{data.step:,} / {info.training.steps:,}")
+    loss.metric(t("Batch loss"), f"{data.losses[-1]:.4f}" if data.losses else "–")
+    found = t("{loss:.4f} at {step}", loss=data.best.validation_loss, step=data.best.step) if data.best else "–"
+    best.metric(t("Best validation loss"), found)
+    rate = data.speed()
+    speed.metric(t("Tokens a second"), f"{rate[1]:,.0f}" if rate else "–")
+    done = now.status == "finished"
+    left.metric(t("Time left"), "0:00" if done else training_words.time_left(data, info))
+
+
+def _view(steps: int) -> tuple[tuple[int, int], bool]:
+    """The steps on show and whether the loss axis is logarithmic; both stay through every update."""
+    zoom, scale = st.columns([4, 1.3], vertical_alignment="bottom")
+    key = f"train_span_{steps}"
+    span = zoom.slider(t("Steps shown"), 0, steps, (0, steps), key=key, persist_state="session")
+    logarithmic = scale.toggle(t("Logarithmic"), key="train_log", persist_state="session")
+    return (span if span[0] < span[1] else (0, steps)), logarithmic
+
+
+def _losses(data: Feed, others: list[str]) -> list[Curve]:
+    """Validation first: lines and marks hang on the first curve."""
+    rows = data.evaluations
+    curves = [
+        Curve(t("validation"), [row.step for row in rows], [row.validation_loss for row in rows], VALIDATION, "points"),
+        Curve(t("training records"), [row.step for row in rows], [row.train_loss for row in rows], TRAIN, "points"),
+        Curve(t("batch"), data.steps, data.losses, BATCH),
+    ]
+    for other, colour in zip(others, SERIES * (1 + len(others) // len(SERIES)), strict=False):
+        rows = feed(other).evaluations
+        name = t("validation, {run}", run=training_words.source_title(other))
+        curves.append(Curve(name, [row.step for row in rows], [row.validation_loss for row in rows], colour, "dashed"))
+    return curves
+
+
+def _second_chart(data: Feed, span: tuple[int, int]) -> None:
+    names = {"gradient": t("Gradient norms"), "rate": t("Learning rate")}
+    shown = st.segmented_control(
+        t("Second chart"), SECOND_CHARTS, key="train_second", format_func=names.get, default="gradient",
+        label_visibility="collapsed", persist_state="session",
+    )  # fmt: skip
+    if shown is None:
+        return
+    if shown == "rate":
+        curves = [Curve(t("learning rate"), data.steps, data.rates, TRAIN)]
+    else:
+        curves = [Curve(t("all"), data.steps, data.norms, TRAIN)]
+        curves += [
+            Curve(name, data.steps, norms, colour)
+            for (name, norms), colour in zip(data.groups.items(), SERIES, strict=False)
+        ]
+    chart = curves_chart(curves, span, logarithmic=shown == "gradient")
+    st.echarts_chart(chart, key=f"second_{shown}", height=230, renderer=_renderer(), alt=names[shown])
+
+
+def _slow_motion(run: Run, data: Feed) -> None:
+    """What the last step did, when it was one of slow motion."""
+    path = run.folder / "details.json"
+    details = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    if details is None or details["step"] != data.step:
+        return
+    st.subheader(t("Step {step} in slow motion", step=details["step"]))
+    text = "Loss {loss:.6f} nats on {scored} scored positions; gradient norm {norm:.4f}; learning rate {rate:g}."
+    values = {"loss": details["loss"], "scored": details["scored"], "norm": details["gradient_norm"]}
+    st.markdown(plain(t(text, rate=details["learning_rate"], **values)))
+    batch, moved = st.columns(2, gap="large")
+    batch.caption(t("The records in this batch, as they were drawn"))
+    batch.dataframe(_batch(run, details["records"]), hide_index=True, width="stretch", key="slow_batch", height=318)
+    moved.caption(t("The tensors that moved most, and the gradient norm of their component"))
+    moved.dataframe(_moves(details), hide_index=True, width="stretch", key="slow_moves", height=318)
+
+
+def _batch(run: Run, rows: list[int]) -> pd.DataFrame:
+    if run.info.training.mode == "windows":
+        return pd.DataFrame({t("window from position"): rows})
+    records = run.corpus().train
+    chosen = [records[row] for row in rows]
+    return pd.DataFrame({t("record"): [record.id for record in chosen], t("text"): [record.text for record in chosen]})
+
+
+def _moves(details: dict) -> pd.DataFrame:
+    rows = details["moves"]
+    return pd.DataFrame(
+        {
+            t("tensor"): [row["name"] for row in rows],
+            t("moved by"): [row["moved"] for row in rows],
+            t("of its length"): [f"{row['share']:.2%}" for row in rows],
+            t("gradient"): [details["group_norms"][row["component"]] for row in rows],
+        }
+    )
+
+
+def _renderer() -> str:
+    return "svg" if st.session_state.get("train_picture") == "SVG" else "canvas"
+
+
+def _alt(data: Feed) -> str:
+    if not data.losses:
+        return t("Loss over training steps; no step yet")
+    return t("Loss over training steps: {loss:.3f} nats at step {step}", loss=data.losses[-1], step=data.step)

@@ -1,0 +1,97 @@
+"""What the training page says about runs: titles, states, phases."""
+
+from minigpt.config import to_dict
+from minigpt.corpus.baselines import Baselines
+from minigpt.sources import BUNDLED
+from minigpt.training.feed import Feed
+from minigpt.training.info import RunInfo
+from minigpt.training.phases import overfitting, phases
+from minigpt.training.progress import duration
+from minigpt.training.runs import Run
+from minigpt.training.shelf import read_label, run_folder
+from minigpt.ui.text import t
+from minigpt.ui.trainer import State
+
+STATES = {
+    "created": "Ready at step 0.",
+    "loading": "Getting ready.",
+    "running": "Running.",
+    "paused": "Paused after step {step}.",
+    "stopped": "Stopped after step {step}; it can go on from there.",
+    "interrupted": "Interrupted: nobody trains it now. It can go on from step {step} or a little before.",
+    "finished": "Finished after {step} steps.",
+}
+PHASES = {
+    "fast": "fast fall to {loss:.2f} until step {last} (which pieces are frequent, what often follows what)",
+    "slow": "slower fall to {loss:.2f} until step {last} (longer patterns)",
+    "plateau": "plateau near {loss:.2f} from step {first} on",
+}
+
+
+def run_title(id: str) -> str:
+    """How a run is called: its name if it has one, its settings, and the end of its id."""
+    try:
+        info, label = Run(run_folder(id)).info, read_label(run_folder(id))
+    except ValueError:
+        return t("deleted run {id}", id=id[-4:])
+    about = t("{preset}, rate {rate:g}", preset=info.preset, rate=info.training.learning_rate)
+    name = label.name if label and label.name else t("Run")
+    return t("{name}: {about} · {id}", name=name, about=about, id=id[-4:])
+
+
+def source_title(id: str) -> str:
+    """How a run is called in a comparison: `mini-gpt` is the shipped one."""
+    return t("the shipped run") if id == BUNDLED else run_title(id)
+
+
+def status(state: State, step: int) -> str:
+    """How the run stands, in a sentence."""
+    if state.status == "queued":
+        return t("Waiting for its turn, number {place} in the queue.", place=state.place)
+    return t(STATES.get(state.status, ""), step=f"{step:,}")
+
+
+def time_left(feed: Feed, info: RunInfo) -> str:
+    """Minutes and seconds at the speed of the last moments, a dash before there is one."""
+    speed = feed.speed()
+    if speed is None or not speed[0]:
+        return "–"
+    return duration((info.training.steps - feed.step) / speed[0])
+
+
+def curve_words(feed: Feed, baselines: Baselines | None) -> list[str]:
+    """What the curves tell so far, a sentence each: phases, over-fitting, how far beyond counting."""
+    said, found = [], phases(feed.losses)
+    if found:
+        parts = [t(PHASES[part.kind], loss=part.loss, first=part.first, last=part.last) for part in found]
+        said.append(t("The batch loss: {parts}.", parts=t("; then ").join(parts)))
+    over = overfitting(feed.evaluations)
+    if over:
+        text = "Over-fitting: since step {step} the validation loss rose from {low:.4f} to {high:.4f}, "
+        text += "while the training loss fell from {before:.4f} to {after:.4f}. The best model is that of step {step}."
+        best, last = over.best, over.last
+        values = {"step": best.step, "low": best.validation_loss, "high": last.validation_loss}
+        said.append(t(text, before=best.train_loss, after=last.train_loss, **values))
+    if baselines and feed.best:
+        said.append(_beyond_counting(feed.best.validation_loss, baselines))
+    return said
+
+
+def _beyond_counting(loss: float, baselines: Baselines) -> str:
+    names = {"uniform": t("guessing"), "unigram": t("counting pieces"), "bigram": t("counting pairs")}
+    names["trigram"] = t("counting triples")
+    levels = {name: getattr(baselines, name) for name in names}
+    beaten = [names[name] for name, level in levels.items() if loss < level]
+    ahead = [names[name] for name, level in levels.items() if loss >= level]
+    if not beaten:
+        return t("On the validation records it is not yet better than guessing.")
+    if not ahead:
+        return t("On the validation records it is better than counting pieces, pairs and triples.")
+    return t(
+        "On the validation records it is better than {beaten}, not than {ahead}.", beaten=beaten[-1], ahead=ahead[0]
+    )
+
+
+def setting_words(info: RunInfo) -> str:
+    """The settings of a run, every field: `steps 600 · mode records · ...`."""
+    return " · ".join(f"{name} {value}" for name, value in to_dict(info.training).items())

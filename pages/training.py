@@ -1,0 +1,64 @@
+"""How does it learn?"""
+
+import streamlit as st
+
+from minigpt.training.shelf import runs_of
+from minigpt.ui import (
+    browser,
+    messages,
+    shell,
+    trainer,
+    training_compare,
+    training_controls,
+    training_panel,
+    training_settings,
+    workspace,
+)
+from minigpt.ui.text import t
+from minigpt.ui.training_words import run_title
+
+shell.guard()
+trainer.trainer().warm()
+browser.keep()
+
+
+def take_run() -> None:
+    """Look at another run."""
+    st.session_state.pop(training_controls.FAULT, None)
+    workspace.choose(run=st.session_state["run_choice"])
+
+
+st.title(t("How it learns"))
+st.caption(
+    t(
+        "Start makes a run with these settings. It goes on to its last step, also when this page is closed; "
+        "the address of this page finds it again and shares it. When the server stops, it can be resumed."
+    )
+)
+training_settings.draw(training_controls.start)
+
+run = workspace.current().run
+if run is None:
+    if training_controls.FAULT in st.session_state:
+        messages.problem(st.session_state[training_controls.FAULT])
+    mine = runs_of(browser.secret())
+    if mine:
+        st.selectbox(
+            t("Runs of this browser"), mine, index=None, key="run_choice", format_func=run_title, on_change=take_run
+        )
+    messages.hint(t("Press Start: the first point of the curve is here in about a second."))
+    st.stop()
+
+known = runs_of(browser.secret())
+chooser, beside = st.columns(2)
+with chooser:
+    st.session_state["run_choice"] = run
+    st.selectbox(
+        t("Run"), list(dict.fromkeys([*known, run])), key="run_choice", format_func=run_title, on_change=take_run
+    )
+with beside:
+    others = training_compare.others(run)
+training_panel.draw(run, others)
+if trainer.state(run).status != "deleted":
+    training_compare.guarded(training_compare.table, run, others)
+    training_compare.guarded(training_compare.take_away, run)
