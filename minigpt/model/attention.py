@@ -11,6 +11,7 @@ from torch import nn
 from minigpt.config import ModelConfig
 from minigpt.model.cache import KVCache
 from minigpt.model.dropout import Dropout, no_dropout
+from minigpt.model.fused import FusedAttention
 from minigpt.model.linear import linear
 
 
@@ -51,27 +52,31 @@ class CausalSelfAttention(nn.Module):
     def forward(
         self,
         x: torch.Tensor,
-        visible: torch.Tensor,
+        visible: torch.Tensor | None,
         keep,
         cache: KVCache | None = None,
         block: int = 0,
         dropout: Dropout = no_dropout,
+        fused: FusedAttention | None = None,
     ) -> torch.Tensor:
-        """x (B, T, C) and visible (B or 1, 1, T, keys) -> (B, T, C)."""
-        width = x.shape[-1]
-        qkv = linear(x, self.qkv, self.qkv_bias)  # (B, T, 3C)
-        q = keep("q_projection", qkv[..., :width])  # (B, T, C)
-        k = keep("k_projection", qkv[..., width : 2 * width])
-        v = keep("v_projection", qkv[..., 2 * width :])
+        """x (B, T, C) and visible (B or 1, 1, T, keys) -> (B, T, C); `fused` takes the place of the four stages
+        from scores to mixtures."""
+        q, k, v = linear(x, self.qkv, self.qkv_bias).chunk(3, dim=-1)  # from (B, T, 3C)
+        q = keep("q_projection", q)  # (B, T, C)
+        k = keep("k_projection", k)
+        v = keep("v_projection", v)
         q = keep("q_heads", self.split(q))  # (B, H, T, D)
         k = keep("k_heads", self.split(k))
         v = keep("v_heads", self.split(v))
         if cache is not None:
             k, v = cache.append(block, k, v)  # (B, H, keys, D)
-        scores = keep("scores", q @ k.transpose(-2, -1) / sqrt(self.head_width))  # (B, H, T, keys)
-        keep("visible", visible)
-        weights = keep("weights", masked_softmax(scores, visible))  # (B, H, T, keys)
-        mixtures = keep("mixtures", dropout(weights) @ v)  # (B, H, T, D)
+        if fused is not None:
+            mixtures = fused(q, k, v)
+        else:
+            scores = keep("scores", q @ k.transpose(-2, -1) / sqrt(self.head_width))  # (B, H, T, keys)
+            keep("visible", visible)
+            weights = keep("weights", masked_softmax(scores, visible))  # (B, H, T, keys)
+            mixtures = keep("mixtures", dropout(weights) @ v)  # (B, H, T, D)
         joined = keep("joined", mixtures.transpose(1, 2).reshape(x.shape))  # (B, T, C)
         return keep("attention_output", linear(joined, self.output, self.output_bias))
 

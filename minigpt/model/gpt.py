@@ -13,6 +13,7 @@ from minigpt.config import ModelConfig
 from minigpt.model.attention import CausalSelfAttention, visible_keys
 from minigpt.model.cache import KVCache
 from minigpt.model.dropout import Dropout, no_dropout, seeded_dropout
+from minigpt.model.fused import FusedAttention
 from minigpt.model.linear import linear
 from minigpt.model.trace import Recorder, Trace, pass_on
 
@@ -68,15 +69,16 @@ class Block(nn.Module):
     def forward(
         self,
         x: torch.Tensor,
-        visible: torch.Tensor,
+        visible: torch.Tensor | None,
         keep,
         cache: KVCache | None = None,
         block: int = 0,
         dropout: Dropout = no_dropout,
+        fused: FusedAttention | None = None,
     ) -> torch.Tensor:
         """(B, T, C) -> (B, T, C)."""
         normed = keep("norm1", self.norm1(x))
-        attended = self.attention(normed, visible, keep, cache, block, dropout)
+        attended = self.attention(normed, visible, keep, cache, block, dropout, fused)
         x = keep("residual1", x + dropout(attended))
         normed = keep("norm2", self.norm2(x))
         return keep("block_output", x + dropout(self.ffn(normed, keep)))
@@ -143,7 +145,8 @@ class MiniGPT(nn.Module):
 
         `valid` (B, T) bool marks real slots; without it all are. With a `cache`, `ids` are the next T
         positions after the cached ones, all valid. `keep(name, tensor)` sees each stage. In training
-        mode, dropout draws from `generator` (torch's global one without it).
+        mode, dropout draws from `generator` (torch's global one without it), and attention is fused
+        when no `keep` looks.
         Raises ValueError for ids outside the vocabulary, no position, or more than the context length.
         """
         states = self.final_states(ids, valid, cache, keep, generator)
@@ -171,10 +174,14 @@ class MiniGPT(nn.Module):
         tokens = keep("token_embedding", self.token_embedding[ids])  # (B, T, C)
         places = keep("position_embedding", self.position_embedding[start : start + positions])  # (T, C)
         x = keep("block_input", dropout(tokens + places))  # (B, T, C)
-        visible = visible_keys(positions, start + positions, valid)  # (B or 1, 1, T, keys)
+        visible = fused = None
+        if self.training and keep is pass_on and cache is None and FusedAttention.serves(valid):
+            fused = FusedAttention(positions, valid, x.dtype, dropout)
+        else:
+            visible = visible_keys(positions, start + positions, valid)  # (B or 1, 1, T, keys)
         for i, block in enumerate(self.blocks):
             x = x if i == 0 else keep("block_input", x)
-            x = block(x, visible, keep, cache, i, dropout)
+            x = block(x, visible, keep, cache, i, dropout, fused)
         if cache is not None:
             cache.advance(positions)
         return keep("final_norm", self.final_norm(x))
@@ -200,7 +207,7 @@ class MiniGPT(nn.Module):
         room = (self.config.context_length if cache is None else cache.capacity) - start
         if ids.shape[1] > room:
             raise ValueError(f"{ids.shape[1]} positions do not fit: {room} of the context are free")
-        low, high = ids.min().item(), ids.max().item()
+        low, high = (bound.item() for bound in ids.aminmax())
         if low < 0 or high >= self.config.vocab_size:
             wrong = low if low < 0 else high
             raise ValueError(f"ids must be in 0..{self.config.vocab_size - 1}, got {wrong}")

@@ -94,11 +94,13 @@ class Training:
         Raises DivergedError before anything changes when the loss or the gradient is not finite, and
         when earlier updates have driven the loss beyond HOPELESS: no later step would bring it back.
         """
-        self.model.train()
+        if not self.model.training:
+            self.model.train()
         drawn = [self._draw() for _ in range(self.config.accumulation)]
         batches = [self.train.select(rows, trimmed=True) for rows in drawn]
         scored, total = sum(batch.scored for batch in batches), 0.0
-        self.model.zero_grad(set_to_none=True)
+        for parameter in self.optimizer.parameters.values():
+            parameter.grad = None
         for batch in batches:
             logits = self.model(batch.ids, batch.valid, generator=self.dropout)
             batch_loss, _ = summed_loss(logits, batch.targets)

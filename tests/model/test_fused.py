@@ -1,0 +1,79 @@
+"""The fused attention of training steps is the attention of the stages, in value and gradient."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from minigpt.config import preset
+from minigpt.model import fused
+from minigpt.model.fused import FusedAttention
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.loss import loss
+from minigpt.model.trace import pass_on
+
+SMALL = replace(
+    preset("chapter-7").model, vocab_size=31, width=16, layers=2, dtype="float64", init_std=0.5, dropout=0.0
+)
+
+
+def looked_at(name, values):
+    """A `keep` that changes nothing, but has the stages computed."""
+    return values
+
+
+def case(lengths: list[int] | None, positions: int = 9) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor]:
+    """ids, valid and targets of random records; `lengths` None means full ones without `valid`."""
+    generator = torch.Generator().manual_seed(3)
+    ids, targets = torch.randint(31, (2, 3, positions), generator=generator)
+    if lengths is None:
+        return ids, None, targets
+    valid = torch.arange(positions) < torch.tensor(lengths)[:, None]
+    return ids, valid, targets.masked_fill(~valid, -100)
+
+
+@pytest.mark.parametrize("lengths", [None, [9, 9, 9], [9, 4, 1]])
+@pytest.mark.parametrize("queries", [4, 64])
+@pytest.mark.parametrize("path", ["kernel", "product"])
+def test_logits_and_gradients_equal_those_of_the_stages(lengths, queries, path, monkeypatch):
+    monkeypatch.setattr(fused, "QUERIES", queries)
+    if path == "product":  # the branch with dropout, with a dropout that drops nothing
+        monkeypatch.setattr("minigpt.model.gpt.no_dropout", torch.clone)
+    ids, valid, targets = case(lengths)
+    results = []
+    for keep in (pass_on, looked_at):
+        model = MiniGPT(SMALL).train()
+        logits = model(ids, valid, keep=keep)
+        loss(logits, targets).backward()
+        results.append([logits, *(parameter.grad for parameter in model.parameters())])
+    for one, other in zip(*results, strict=True):
+        assert (one - other).abs().max() < 1e-12
+
+
+def test_only_unwatched_training_is_fused(monkeypatch):
+    calls = []
+    monkeypatch.setattr(FusedAttention, "__call__", lambda self, q, k, v: calls.append(1) or v)
+    ids, valid, _ = case([9, 4, 1])
+    model = MiniGPT(SMALL)
+    model.eval()(ids, valid)
+    model.trace(ids, valid)
+    model.train()(ids, valid, keep=looked_at)
+    assert not calls
+    model(ids, valid)
+    assert len(calls) == SMALL.layers
+
+
+def test_padding_elsewhere_takes_the_stages():
+    valid = torch.tensor([[False, True, True], [True, True, False]])
+    assert not FusedAttention.serves(valid)
+    assert FusedAttention.serves(valid[1:])
+    assert FusedAttention.serves(None)
+    ids, model = torch.tensor([[1, 2, 3], [4, 5, 6]]), MiniGPT(SMALL)
+    assert torch.equal(model.train()(ids, valid), model.eval()(ids, valid))
+
+
+def test_dropped_weights_are_the_dropout_of_the_softmax():
+    q, k, v = torch.randn(3, 2, 2, 5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    halved = FusedAttention(5, None, torch.float64, lambda x: x / 2)
+    whole = FusedAttention(5, None, torch.float64, torch.clone)
+    assert torch.allclose(2 * halved(q, k, v), whole(q, k, v), rtol=0, atol=1e-15)
