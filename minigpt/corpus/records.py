@@ -69,6 +69,8 @@ def load_corpus(path: str | Path) -> Corpus:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02X} at {error.start}") from error
+    except RecursionError as error:
+        raise ValueError(f"{path} is not a corpus: its lists and objects are nested too deeply") from error
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON: {error.msg} in line {error.lineno}") from error
     if not isinstance(content, dict) or "train" not in content:

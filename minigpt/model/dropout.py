@@ -17,13 +17,13 @@ def seeded_dropout(rate: float, generator: torch.Generator | None) -> Dropout:
     """Zeroes each number with probability `rate` and divides the others by 1 - rate, so that the mean stays.
 
     Bits are drawn from `generator` 64 at a time and serve four numbers, which is several times faster
-    than a draw each; for the draw, `rate` is rounded to a multiple of 1 / 65536.
+    than a draw each; `rate` is rounded to a multiple of 1 / 65536, for the draw and the division alike.
     """
     kept = max(1, round((1 - rate) * LEVELS))
 
     def dropout(x: torch.Tensor) -> torch.Tensor:
         words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(1 << 63), None, generator=generator)
         bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # -32768 .. 32767
-        return x * (bits < kept - LEVELS // 2).to(x.dtype).mul_(1 / (1 - rate))
+        return x * (bits < kept - LEVELS // 2).to(x.dtype).mul_(LEVELS / kept)
 
     return dropout

@@ -91,6 +91,8 @@ class ByteBPE:
         """
         if isinstance(merges, bool) or not isinstance(merges, int) or merges < 0:
             raise ValueError(f"merges must be a whole number of at least 0, got {merges!r}")
+        if isinstance(texts, str):
+            raise ValueError("texts must be a collection of texts, got one text; put it into a list")
         ids = _joined([_utf8(text) for text in texts])
         counts = _PairCounts(ids, stride=FIRST_MERGE + merges)
         for rank in range(merges):

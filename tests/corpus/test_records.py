@@ -123,3 +123,9 @@ def test_leaked_records():
         Record("validation-03", "b"),
     )
     assert corpus(["a"], ["A", "a "]).leaked == ()
+
+
+def test_endless_nesting_is_one_sentence(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        load_corpus(tmp_path / "deep.json")

@@ -108,3 +108,12 @@ def test_neighbours_drop_independently():
     dropped = seeded_dropout(0.5, generator(3))(torch.ones(400, 401)) == 0
     for pairs in (dropped[:, 1:] & dropped[:, :-1], dropped[1:] & dropped[:-1], dropped[:, 4:] & dropped[:, :-4]):
         assert pairs.double().mean().item() == pytest.approx(0.25, abs=0.01)
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.2, 0.9, 0.9997])
+def test_the_mean_stays_even_where_the_rate_is_rounded(rate):
+    ones = torch.ones(1 << 22)
+    dropped = seeded_dropout(rate, generator(1))(ones)
+    kept = (dropped > 0).float().mean().item()
+    assert dropped.max().item() * kept == pytest.approx(dropped.mean().item(), rel=1e-5)
+    assert dropped.mean().item() == pytest.approx(1.0, abs=6 * (rate / (1 - rate) / len(ones)) ** 0.5)

@@ -264,3 +264,8 @@ def test_worked_example():
     assert tokenizer.merges == ((101, 100), (114, 259))
     assert tokenizer.encode("red") == [260]
     assert tokenizer.piece_bytes(260) == b"red"
+
+
+def test_one_text_in_place_of_a_collection_is_refused():
+    with pytest.raises(ValueError, match="got one text"):
+        ByteBPE.train("aaaa", 3)
