@@ -82,9 +82,11 @@ with products:
 st.subheader(t("Can a position see the future?"))
 causality.draw(view)
 
-with st.expander(t("All heads in numbers")):
-    st.caption(t("Mean share of the weight over the positions after 0; shares of the same position overlap."))
-    st.dataframe(attending.heads_frame(view), hide_index=True)
+numbers = st.expander(t("All heads in numbers"), key="heads_in_numbers", on_change="rerun")
+if numbers.open:  # a closed table would still cost the browser a redraw at each click
+    with numbers:
+        st.caption(t("Mean share of the weight over the positions after 0; shares of the same position overlap."))
+        st.dataframe(attending.heads_frame(view), hide_index=True)
 st.caption(
     t("To try: move the training step from 0 to 600 and see even rows take sides, or repeat a word in the record.")
 )
