@@ -1,0 +1,181 @@
+"""The cache view: the same text with and without the KV cache, measured here and now."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+import streamlit as st
+
+from minigpt.figures.numbers import scientific
+from minigpt.figures.sampling import cost_figure
+from minigpt.figures.theme import chart_config
+from minigpt.generation.cost import CostStep, cache_bytes, compare_costs, summarize
+from minigpt.generation.stepping import prompt_ids
+from minigpt.model.gpt import MiniGPT
+from minigpt.sources import preset_model
+from minigpt.ui import messages
+from minigpt.ui.sampling_setup import Setup
+from minigpt.ui.text import t
+from minigpt.ui.view import View
+
+STATE = "sampling_cost"
+MOST_TOKENS = 200
+SLICE = 0.2  # seconds of work in one run of the script
+BIG = "gpt2-small"
+BIG_EVERY = 8  # without the cache every eighth token is read again: each takes up to a second
+
+
+class Measurement:
+    """The tokens measured so far of one model on one prompt."""
+
+    def __init__(self, model: MiniGPT, ids: list[int], tokens: int, every: int):
+        self.config, self.prompt, self.tokens, self.every = model.config, len(ids), tokens, every
+        self.steps: list[CostStep] = []
+        self._source: Iterator[CostStep] = compare_costs(model, ids, tokens, every)
+
+    @property
+    def finished(self) -> bool:
+        return len(self.steps) == self.tokens
+
+    def advance(self, seconds: float) -> None:
+        """Measure for about this long, at least one token."""
+        spent = 0.0
+        while not self.finished and spent < seconds:
+            step = next(self._source)
+            self.steps.append(step)
+            spent += step.cached_seconds + (step.uncached_seconds or 0.0)
+
+
+@st.cache_resource(show_spinner=False, max_entries=1, ttl=900)
+def _big_model() -> MiniGPT:
+    """GPT-2 Small's shape with random weights: half a gigabyte, kept for a quarter of an hour at most."""
+    return preset_model(BIG)[0]
+
+
+def draw(view: View, setup: Setup) -> None:
+    """Which model, a button, progress, the curve and what it comes to."""
+    st.write(
+        t(
+            "Without a cache every new token reads the whole text again. With it, keys and values of all earlier "
+            "positions are kept and only the new position is computed."
+        )
+    )
+    choice = st.segmented_control(
+        t("Measured model"),
+        ["own", BIG],
+        default="own",
+        required=True,
+        key="cost_model",
+        format_func={"own": t("The model above"), BIG: t("GPT-2 Small's shape, random weights")}.get,
+        label_visibility="collapsed",
+    )
+    asked = (choice, view.space.model, view.space.step, setup.prompt)
+    key, work = st.session_state.get(STATE, (None, None))
+    if key != asked:
+        work = None
+    if work is None:
+        if choice == BIG:
+            st.caption(
+                t(
+                    "124,439,808 random parameters are made for this (some seconds, half a gigabyte of memory): what "
+                    "it writes means nothing, how long it takes does."
+                )
+            )
+        st.button(t("Measure"), key="cost_start", type="primary", on_click=_start, args=(view, setup, asked))
+        if fault := st.session_state.pop("cost_fault", ""):
+            messages.problem(fault)
+    elif not work.finished:
+        st.fragment(lambda: _progress(work), run_every=0.3)()
+    else:
+        _result(work)
+        st.button(t("Measure again"), key="cost_again", on_click=_start, args=(view, setup, asked))
+
+
+def _start(view: View, setup: Setup, asked: tuple) -> None:
+    try:
+        ids = prompt_ids(view.tokenizer, setup.prompt)
+        big = asked[0] == BIG
+        model = _big_model() if big else view.model
+        room = model.config.context_length - len(ids) + 1
+        work = Measurement(model, ids, min(MOST_TOKENS, room), BIG_EVERY if big else 1)
+    except ValueError as error:
+        st.session_state["cost_fault"] = str(error)
+        return
+    st.session_state[STATE] = (asked, work)
+
+
+def _progress(work: Measurement) -> None:
+    if STATE not in st.session_state:
+        st.rerun()
+    work.advance(SLICE)
+    st.progress(
+        len(work.steps) / work.tokens, t("token {count} of {all}", count=len(work.steps), all=work.tokens)
+    )
+    _curve(work)
+    st.button(t("Cancel"), key="cost_cancel", on_click=lambda: st.session_state.pop(STATE, None))
+    if work.finished:
+        st.rerun()
+
+
+def _result(work: Measurement) -> None:
+    st.markdown(sentence(work))
+    curve, table = st.columns([3, 2], gap="large")
+    with curve:
+        _curve(work)
+    table.dataframe(cost_frame(work), hide_index=True, width="stretch", key="cost_table")
+    table.caption(formula(work))
+
+
+def sentence(work: Measurement) -> str:
+    """What the cache saved, and that it changed nothing (Markdown)."""
+    found = summarize(work.steps)
+    every = "" if work.every == 1 else t(" Without the cache every {every}th token was measured.", every=work.every)
+    return t(
+        "{tokens} tokens after a prompt of {prompt}: **{ratio:.1f} times faster with the cache**. The logits differ by "
+        "at most {difference}.",
+        tokens=found.tokens,
+        prompt=work.prompt,
+        ratio=found.ratio,
+        difference=scientific(found.difference) if found.difference else "0",
+    ) + every
+
+
+def cost_frame(work: Measurement) -> pd.DataFrame:
+    """Prefill, decode and uncached times, and the bytes held."""
+    found = summarize(work.steps)
+    rows = [
+        (t("prefill: {count} ids at once", count=work.prompt), found.prefill_seconds),
+        (t("decode: a token with the cache"), found.decode_seconds),
+        (t("a token without the cache"), found.uncached_seconds),
+    ]
+    table = [(name, "–" if value is None else f"{1000 * value:.3f} ms") for name, value in rows]
+    length = work.steps[-1].length
+    table.append((t("bytes held at the end"), f"{cache_bytes(work.config, length):,}"))
+    table.append((t("bytes held by a full context"), f"{cache_bytes(work.config, work.config.context_length):,}"))
+    return pd.DataFrame(table, columns=[t("what"), t("measured")])
+
+
+def formula(work: Measurement) -> str:
+    """The bytes held, with the numbers put in."""
+    c, length = work.config, work.steps[-1].length
+    return t(
+        "2 (key and value) × {layers} blocks × {heads} heads × {width} numbers × {length} positions × {size} bytes = "
+        "{bytes:,} bytes.",
+        layers=c.layers,
+        heads=c.heads,
+        width=c.head_width,
+        length=length,
+        size=8 if c.dtype == "float64" else 4,
+        bytes=cache_bytes(c, length),
+    )
+
+
+def _curve(work: Measurement) -> None:
+    steps = work.steps
+    figure = cost_figure(
+        [step.length for step in steps],
+        [1000 * step.cached_seconds for step in steps],
+        [None if step.uncached_seconds is None else 1000 * step.uncached_seconds for step in steps],
+        (t("with cache"), t("without cache")),
+        (t("length of the text (ids)"), t("ms a token")),
+    )
+    st.plotly_chart(figure, key="cost_curve", config=chart_config("cache"), alt=t("Time of each token by length"))

@@ -1,0 +1,58 @@
+"""The columns of the sampling page in numbers, one table."""
+
+import pandas as pd
+import streamlit as st
+
+from minigpt.corpus.records import Record, bundled_corpus
+from minigpt.figures.numbers import nats, percent
+from minigpt.generation.comparing import Comparison, Numbers, numbers
+from minigpt.sources import source_run
+from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.sampling_setup import LETTERS
+from minigpt.ui.text import t
+from minigpt.ui.view import View
+
+
+@st.cache_data(show_spinner=False, max_entries=8)
+def training_records(name: str, stamp: str) -> tuple[Record, ...]:
+    """What the model was trained on; for an untrained preset the corpus its tokenizer comes from."""
+    run = source_run(name)
+    return (bundled_corpus() if run is None else run.corpus()).train
+
+
+def records_of(view: View) -> tuple[Record, ...]:
+    """The training records of the workspace's model."""
+    run = source_run(view.space.model)
+    return training_records(view.space.model, "" if run is None else run.info.corpus_hash)
+
+
+def draw(comparison: Comparison, records: tuple[Record, ...]) -> None:
+    """The table that compares the columns."""
+    found = [numbers(comparison.tokenizer, steps, records) for steps in comparison.steps]
+    table = {t("measure"): list(_rows(found[0], records))}
+    for letter, column in zip(LETTERS, found, strict=False):
+        table[letter] = list(_rows(column, records).values())
+    st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", key="sampling_numbers")
+
+
+def _rows(found: Numbers, records: tuple[Record, ...]) -> dict[str, str]:
+    copy = found.copy
+    where = t("{count} bytes of {record}", count=copy.length, record=records[copy.record].id) if copy.length else "–"
+    return {
+        t("tokens"): str(found.tokens),
+        t("different tokens (distinct-1)"): share(found.distinct_1),
+        t("different pairs (distinct-2)"): share(found.distinct_2),
+        t("repeated triples"): share(found.repetition),
+        t("mean surprise, raw (nats)"): "–" if found.surprise is None else nats(found.surprise),
+        t("mean entropy, raw (nats)"): "–" if found.raw_entropy is None else nats(found.raw_entropy),
+        t("mean entropy, drawn from (nats)"): "–" if found.entropy is None else nats(found.entropy),
+        t("longest copy"): where,
+        t("copied text"): visible_label(copy.text),
+        t("memorised or invented"): t("all of it memorised") if found.memorised else t("invented"),
+        t("stop"): found.stop or "–",
+    }
+
+
+def share(value: float | None) -> str:
+    """A rate as a percentage, a dash where there is none."""
+    return "–" if value is None else percent(value)

@@ -1,0 +1,210 @@
+"""What the sampling page compares: the prompt and the settings of each column, from the URL and from its controls."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from minigpt.generation.notation import FEWEST, MOST, read_columns, write_columns
+from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
+from minigpt.limits import limit
+from minigpt.ui import messages
+from minigpt.ui.components.record import record_box
+from minigpt.ui.text import t
+
+STATE = "sampling"
+COMPARISON = "sampling_comparison"  # the tokens so far; without it the page begins anew
+LETTERS = "ABCD"
+CUSTOM = "custom"
+NEXT = ("greedy", "temperature-0.8", "top-k-20", "top-p-0.9")  # presets of new columns
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is compared. `dice` is the seed of throws that all columns share, None when each has its own."""
+
+    prompt: str = "The "
+    columns: tuple[SampleConfig, ...] = (PRESETS["greedy"], PRESETS["temperature-0.8"], PRESETS["top-k-20"])
+    dice: int | None = None
+    by_hand: bool = False
+
+
+def current() -> Setup:
+    """The setup of this session; at first what the link says. What cannot be used is named, the default stays."""
+    if STATE not in st.session_state:
+        st.session_state[STATE] = _from_url()
+    return st.session_state[STATE]
+
+
+def choose(**changes) -> None:
+    """Change the setup, in a callback."""
+    st.session_state[STATE] = replace(current(), **changes)
+
+
+def write_url(setup: Setup) -> None:
+    """Put prompt, settings and seeds into the address bar."""
+    values = {"prompt": setup.prompt, "columns": write_columns(setup.columns)}
+    for name, value in values.items():
+        if st.query_params.get(name) != value:
+            st.query_params[name] = value
+    if setup.dice is not None and st.query_params.get("dice") != str(setup.dice):
+        st.query_params["dice"] = str(setup.dice)
+    if setup.dice is None and "dice" in st.query_params:
+        del st.query_params["dice"]
+
+
+def preset_of(column: SampleConfig) -> str:
+    """The preset with these filters, whatever seed and length; `custom` without one."""
+    own = (column.temperature, column.top_k, column.top_p)
+    return next((name for name, p in PRESETS.items() if (p.temperature, p.top_k, p.top_p) == own), CUSTOM)
+
+
+def preset_title(name: str) -> str:
+    """How a preset is called."""
+    titles = {
+        "greedy": t("Greedy"),
+        "temperature-0.8": t("Temperature 0.8"),
+        "top-k-20": t("Top-k 20"),
+        "top-p-0.9": t("Top-p 0.9"),
+        "top-k-50-top-p-0.95": t("T 0.8, top-k 50, top-p 0.95"),
+        CUSTOM: t("Own settings"),
+    }
+    return titles[name]
+
+
+def summary(column: SampleConfig) -> str:
+    """The settings in one line."""
+    parts = [t("greedy") if column.greedy else t("T {value:g}", value=column.temperature)]
+    if column.top_k and not column.greedy:
+        parts.append(t("top-k {value}", value=column.top_k))
+    if column.top_p < 1 and not column.greedy:
+        parts.append(t("top-p {value:g}", value=column.top_p))
+    if not column.greedy:
+        parts.append(t("seed {value}", value=column.seed))
+    parts.append(t("{value} tokens", value=column.max_new_tokens))
+    return " · ".join(parts)
+
+
+def draw_common(setup: Setup, note: str, wrong: bool) -> None:
+    """Prompt, number of columns, same dice, token by token."""
+    prompt, count, dice, hand = st.columns([4, 1.5, 1.5, 1.6], vertical_alignment="bottom")
+    with prompt:
+        record_box(
+            setup.prompt,
+            key="prompt",
+            label=t("Prompt"),
+            note=note,
+            wrong=wrong,
+            placeholder=t("Empty: the model begins by itself"),
+            on_change=lambda text: choose(prompt=text),
+        )
+    st.session_state["column_count"] = len(setup.columns)
+    count.segmented_control(
+        t("Columns"), list(range(FEWEST, MOST + 1)), key="column_count", required=True, on_change=_take_count
+    )
+    st.session_state["same_dice"] = setup.dice is not None
+    dice.toggle(
+        t("Same dice"),
+        key="same_dice",
+        on_change=_take_dice,
+        help=t("All columns use the same random number at each token; they differ only where their settings do."),
+    )
+    st.session_state["by_hand"] = setup.by_hand
+    hand.toggle(t("Token by token"), key="by_hand", on_change=_take_hand)
+
+
+def draw_column(setup: Setup, number: int) -> None:
+    """Preset and settings of one column."""
+    column = setup.columns[number]
+    st.session_state[f"preset_{number}"] = preset_of(column)
+    st.selectbox(
+        t("Column {letter}", letter=LETTERS[number]),
+        [*PRESETS, CUSTOM],
+        key=f"preset_{number}",
+        format_func=preset_title,
+        on_change=_take_preset,
+        args=(number,),
+    )
+    with st.popover(summary(column), icon=":material/tune:", width="stretch", key=f"settings_{number}"):
+        _settings(column, number)
+
+
+def _settings(column: SampleConfig, number: int) -> None:
+    most = limit("MINIGPT_SAMPLE_TOKENS")
+    fields = (
+        ("temperature", t("Temperature"), {"min_value": 0.0, "step": 0.1, "format": "%g"}, t("0 is greedy")),
+        ("top_k", t("Top-k"), {"min_value": 0, "step": 1}, t("how many tokens may be drawn; 0 is off")),
+        ("top_p", t("Top-p"), {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}, t("1 is off")),
+        ("seed", t("Seed"), {"min_value": 0, "max_value": LARGEST_SEED}, t("of this column's own generator")),
+        ("max_new_tokens", t("Tokens"), {"min_value": 1, "max_value": most}, t("at most; the end of the text counts")),
+    )
+    for name, label, options, help in fields:
+        key = f"{name}_{number}"
+        st.session_state[key] = min(getattr(column, name), options.get("max_value", float("inf")))
+        st.number_input(label, key=key, help=help, on_change=_take_setting, args=(number, name), **options)
+    key = f"slide_{number}"
+    st.session_state[key] = column.at_context_length == "slide"
+    st.toggle(
+        t("Slide at the context's end"),
+        key=key,
+        help=t("Instead of stopping: drop the oldest token, read the rest again at new positions."),
+        on_change=_take_slide,
+        args=(number,),
+    )
+
+
+def _from_url() -> Setup:
+    setup, params = Setup(), st.query_params
+    try:
+        if "columns" in params:
+            setup = replace(setup, columns=read_columns(params["columns"]))
+        if "dice" in params:
+            setup = replace(setup, dice=SampleConfig.from_dict({"seed": _whole(params["dice"])}).seed)
+    except ValueError as error:
+        messages.notice(t("The link cannot be used as it is: {fault}.", fault=error))
+    return replace(setup, prompt=params["prompt"]) if "prompt" in params else setup
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else text
+
+
+def _take_count() -> None:
+    count, columns = st.session_state["column_count"], current().columns
+    new = [PRESETS[name] for name in NEXT[len(columns) : count]]
+    choose(columns=(*columns[:count], *new))
+
+
+def _take_dice() -> None:
+    choose(dice=current().columns[0].seed if st.session_state["same_dice"] else None)
+
+
+def _take_hand() -> None:
+    choose(by_hand=st.session_state["by_hand"])
+    if st.session_state["by_hand"]:
+        st.session_state.pop(COMPARISON, None)
+
+
+def _take_preset(number: int) -> None:
+    name = st.session_state[f"preset_{number}"]
+    if name != CUSTOM:
+        preset = PRESETS[name]
+        _change(number, temperature=preset.temperature, top_k=preset.top_k, top_p=preset.top_p)
+
+
+def _take_setting(number: int, name: str) -> None:
+    _change(number, **{name: st.session_state[f"{name}_{number}"]})
+
+
+def _take_slide(number: int) -> None:
+    _change(number, at_context_length="slide" if st.session_state[f"slide_{number}"] else "stop")
+
+
+def _change(number: int, **changes) -> None:
+    """Change one column; a value out of range is refused in a sentence and the old one stays."""
+    columns = list(current().columns)
+    try:
+        columns[number] = replace(columns[number], **changes)
+    except ValueError as error:
+        st.session_state["sampling_refused"] = str(error)
+        return
+    choose(columns=tuple(columns))

@@ -1,0 +1,155 @@
+"""One draw of the sampling page: the distribution before and after every filter, and where the dice fell."""
+
+from math import inf
+
+import pandas as pd
+import streamlit as st
+
+from minigpt.figures.numbers import percent
+from minigpt.figures.sampling import NARROW, Part, Row, dice_figure, stages_figure
+from minigpt.figures.theme import chart_config
+from minigpt.generation.comparing import Comparison
+from minigpt.generation.stepping import Step
+from minigpt.ui import messages, sampling_columns
+from minigpt.ui.sampling_setup import LETTERS
+from minigpt.ui.text import plain, t
+
+SHOWN = 10  # candidates
+
+
+def draw(comparison: Comparison) -> None:
+    """The token clicked, in pictures and numbers."""
+    step = sampling_columns.chosen(comparison)
+    if step is None:
+        messages.hint(t("Press Next token, then the draw is shown here."))
+        return
+    st.markdown(sentence(comparison, step))
+    rows = stage_rows(comparison, step)
+    figure = stages_figure(rows, stage_titles(step), t("removed"))
+    st.plotly_chart(figure, key="stages", config=chart_config("draw"), alt=t("The distribution after every filter"))
+    st.caption(_caption(step))
+    if step.dice is not None:
+        _dice(comparison, step.index)
+    with st.expander(t("All numbers of this draw")):
+        st.dataframe(numbers_frame(comparison, step), hide_index=True, width="stretch", key="draw_numbers")
+
+
+def sentence(comparison: Comparison, step: Step) -> str:
+    """What was drawn, how, and how probable it was (Markdown)."""
+    values = {
+        "letter": LETTERS[step.column],
+        "index": step.index,
+        "piece": plain(comparison.tokenizer.piece_label(step.id)),
+        "rank": step.rank,
+        "raw": percent(step.raw_probability),
+        "own": percent(step.probability),
+        "kept": step.kept,
+        "all": f"{len(step.logits):,}",
+    }
+    if step.settings.greedy:
+        return t(
+            "Column **{letter}**, token {index}: **{piece}**, *greedy*, the best of {all} ids. Raw probability {raw}; "
+            "nothing is drawn.",
+            **values,
+        )
+    return t(
+        "Column **{letter}**, token {index}: **{piece}**, *sampled*, rank {rank}. Raw probability {raw}; after the "
+        "filters {own}, one of {kept} ids of {all} that could be drawn.",
+        **values,
+    )
+
+
+def stage_titles(step: Step) -> list[str]:
+    """The names of the four distributions, with the settings that made them."""
+    s = step.settings
+    return [
+        t("raw"),
+        t("greedy") if s.greedy else t("temperature {value:g}", value=s.temperature),
+        t("top-k {value}", value=s.top_k) if s.top_k else t("top-k off"),
+        t("top-p {value:g} = drawn from", value=s.top_p) if s.top_p < 1 else t("top-p off = drawn from"),
+    ]
+
+
+def stage_rows(comparison: Comparison, step: Step) -> list[Row]:
+    """The best candidates, the drawn one wherever it ranks, the blocked ids, and the rest: the whole vocabulary."""
+    chain = step.chain
+    shares = [chain.raw_probabilities, chain.scaled_probabilities, chain.top_k_probabilities, chain.probabilities]
+    kept = [None, chain.scaled_logits > -inf, chain.kept_top_k, chain.kept_top_p]
+    ids = [candidate.id for candidate in step.candidates(SHOWN)]
+    ids += [] if step.id in ids else [step.id]
+    rows, stages = [], list(zip(shares, kept, strict=True))
+    for id in ids:
+        values = tuple(share[id].item() if keep is None or keep[id] else None for share, keep in stages)
+        rows.append(Row(comparison.tokenizer.piece_label(id), values, drawn=id == step.id))
+    blocked = chain.raw_probabilities[chain.forbidden].double().sum().item()
+    count = len(step.logits) - len(ids) - int(chain.forbidden.sum())
+    rest = chain.forbidden.clone()
+    rest[ids] = True
+    others = tuple(share[~rest].double().sum().item() for share in shares)
+    if count:
+        rows.append(Row(t("{count:,} others", count=count), others, rest=True))
+    forbidden = int(chain.forbidden.sum())
+    rows.append(Row(t("{count:,} blocked", count=forbidden), (blocked, None, None, None), rest=True))
+    return rows
+
+
+def numbers_frame(comparison: Comparison, step: Step) -> pd.DataFrame:
+    """The best fifty candidates and the drawn one: raw and final probability, and whether a filter removed them."""
+    chain, rows = step.chain, []
+    for candidate in step.candidates(len(step.logits) if step.rank > 50 else 50):
+        if candidate.rank > 50 and candidate.id != step.id:
+            continue
+        removed = "" if chain.kept_top_k[candidate.id] else t("greedy") if chain.greedy else t("top-k")
+        removed = removed or ("" if chain.kept_top_p[candidate.id] else t("top-p"))
+        rows.append(
+            {
+                t("rank"): candidate.rank,
+                t("piece"): comparison.tokenizer.piece_label(candidate.id),
+                t("id"): candidate.id,
+                t("logit"): step.logits[candidate.id].item(),
+                t("raw probability"): candidate.raw_probability,
+                t("final probability"): candidate.probability,
+                t("removed by"): removed,
+                t("drawn"): "◀" if candidate.id == step.id else "",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _caption(step: Step) -> str:
+    total = step.chain.probabilities.double().sum().item()
+    return t(
+        "All four panels share one scale. What is drawn from sums to {total:.12g} over the kept ids; BOS, PAD and ids "
+        "without a piece are blocked first. Entropy: raw {raw:.4f} nats, drawn from {own:.4f} nats.",
+        total=total,
+        raw=step.raw_entropy,
+        own=step.entropy,
+    )
+
+
+def _dice(comparison: Comparison, index: int) -> None:
+    bars, throw = [], None
+    for number, steps in enumerate(comparison.steps):
+        if len(steps) > index and steps[index].dice_draw is not None:
+            throw = steps[index].dice
+            bars.append((LETTERS[number], bar_parts(comparison, steps[index])))
+    if not bars:
+        st.caption(t("Greedy columns look at no dice."))
+        return
+    st.markdown(t("**The same throw for all columns.** Each bar is a column's distribution, laid end to end by id."))
+    figure = dice_figure(bars, throw, t("cumulative probability"))
+    st.plotly_chart(figure, key="dice", config=chart_config("dice"), alt=t("Where the shared throw falls"))
+
+
+def bar_parts(comparison: Comparison, step: Step) -> list[Part]:
+    """A column's cumulative bar by id: the drawn id and all wide parts by name, the others between them joined."""
+    parts, joined = [], 0.0
+    for id, share in enumerate(step.chain.probabilities.double().tolist()):
+        if share < NARROW / 3 and id != step.id:
+            joined += share
+            continue
+        if joined:
+            parts.append(Part("…", joined))
+            joined = 0.0
+        parts.append(Part(comparison.tokenizer.piece_label(id), share, drawn=id == step.id))
+    return parts + ([Part("…", joined)] if joined else [])

@@ -1,0 +1,58 @@
+"""How do settings change its voice?"""
+
+import streamlit as st
+
+from minigpt.ui import (
+    messages,
+    sampling_cache,
+    sampling_columns,
+    sampling_export,
+    sampling_numbers,
+    sampling_seeds,
+    sampling_setup,
+    sampling_step,
+    shell,
+)
+from minigpt.ui.text import plain, t
+
+shell.guard()
+view = shell.view()
+setup = sampling_setup.current()
+
+st.title(t("How do settings change its voice?"))
+st.caption(
+    t(
+        "Every column goes on from the same prompt. The darker a token, the more probable the model found it before "
+        "any setting changed that. Click a token to see its draw."
+    )
+)
+fault, comparison = "", None
+try:
+    comparison = sampling_columns.compared(view, setup)
+except ValueError as error:
+    fault = str(error)
+sampling_setup.draw_common(setup, sampling_columns.prompt_note(view, comparison), wrong=bool(fault))
+for number, place in enumerate(st.columns(len(setup.columns), gap="medium")):
+    with place:
+        sampling_setup.draw_column(setup, number)
+if refused := st.session_state.pop("sampling_refused", ""):
+    messages.problem(refused)
+if fault:
+    messages.problem(fault)
+    st.stop()
+sampling_setup.write_url(setup)
+
+sampling_columns.draw_growing(comparison, setup.by_hand)
+st.markdown(plain(sampling_columns.parting_sentence(comparison)))
+
+PANELS = {
+    t("One draw in numbers"): lambda: sampling_step.draw(comparison),
+    t("The columns in numbers"): lambda: sampling_numbers.draw(comparison, sampling_numbers.records_of(view)),
+    t("Twenty seeds"): lambda: sampling_seeds.draw(view, setup),
+    t("With and without cache"): lambda: sampling_cache.draw(view, setup),
+    t("Export"): lambda: sampling_export.draw(view, setup, comparison),
+}
+for tab, draw in zip(st.tabs(list(PANELS), key="sampling_panel", on_change="rerun"), PANELS.values(), strict=True):
+    if tab.open:
+        with tab:
+            draw()
