@@ -56,12 +56,6 @@ class HeadReading:
         shares = {"first": self.first, "itself": self.itself, "previous": self.previous}
         return shares if self.equal is None else shares | {"equal": self.equal}
 
-    @property
-    def favourite(self) -> str:
-        """The name of the highest mean share; ties go to previous, itself, first, equal in this order."""
-        order = [name for name in ("previous", "itself", "first", "equal") if name in self.shares]
-        return max(order, key=self.shares.__getitem__)
-
 
 def read_query(weights: torch.Tensor, ids: torch.Tensor, query: int) -> QueryReading:
     """One query of one head: its weights over the keys (T,), the ids of the record (T,) -> its reading.

@@ -50,7 +50,6 @@ def test_means_of_a_head_by_hand():
     assert head.previous == pytest.approx((0.5 + 0.7 + 0.25) / 3)
     assert head.equal == 0.25  # query 3 alone has an earlier equal token
     assert (head.visible, head.queries) == (3.0, 3)
-    assert head.favourite == "previous"
 
 
 def test_means_agree_with_the_queries_one_by_one():
@@ -65,14 +64,9 @@ def test_means_agree_with_the_queries_one_by_one():
         assert len(equal) == 3 and head.equal == pytest.approx(sum(equal) / 3, abs=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("row", "favourite"),
-    [([1.0, 0.0, 0.0], "first"), ([0.0, 1.0, 0.0], "previous"), ([0.0, 0.0, 1.0], "itself")],
-)
-def test_the_favourite_follows_the_weights(row, favourite):
-    weights = torch.tensor([[[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], row]])
-    (head,) = read_heads(weights, torch.tensor([1, 2, 3]))
-    assert head.favourite == favourite and head.equal is None and "equal" not in head.shares
+def test_a_record_without_repeats_has_no_share_of_equal_tokens():
+    (head,) = read_heads(torch.eye(3)[None], torch.tensor([1, 2, 3]))
+    assert head.equal is None and head.shares == {"first": 0.0, "itself": 1.0, "previous": 0.0}
 
 
 def test_wrong_arguments_are_refused():
