@@ -104,7 +104,7 @@ def _generate(options: argparse.Namespace) -> None:
 
 def _train(options: argparse.Namespace) -> int:
     from minigpt.report import evaluation_object, evaluation_text
-    from minigpt.training.loop import Evaluation
+    from minigpt.training.loop import Evaluation, StepReport
     from minigpt.training.progress import ProgressLine
 
     run, training = _training(options)
@@ -114,7 +114,7 @@ def _train(options: argparse.Namespace) -> int:
             if isinstance(report, Evaluation):
                 print("\r\033[K" if terminal else "", end="", file=sys.stderr, flush=True)
                 print(json.dumps(evaluation_object(report)) if options.json else evaluation_text(report), flush=True)
-            elif terminal and (line := progress.line(report)):
+            elif terminal and isinstance(report, StepReport) and (line := progress.line(report)):
                 print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
             if stopped and not training.finished:
                 break

@@ -89,13 +89,23 @@ class TrainConfig:
     evaluate_every: int = 50  # steps
     evaluation_rows: int = 0  # records or windows of a split, the same each time; 0 = all
     evaluation_seed: int = 11  # of the generator that chooses them
+    sample_every: int = 0  # steps between samples, which begin at step 0; 0 = none
+    sample_prompts: str = ""  # one a line
+    sample_tokens: int = 40  # drawn at most for each
+    sample_temperature: float = 0.8
+    sample_seed: int = 31415
     batch_seed: int = 101  # of the generator that draws the batches
     dropout_seed: int = 7
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "accumulation", "evaluate_every"):
             whole(name, getattr(self, name), least=1)
-        for name in ("warmup_steps", "evaluation_rows"):
+        whole("sample_tokens", self.sample_tokens, least=1)
+        number("sample_temperature", self.sample_temperature, least=0.0)
+        whole("sample_seed", self.sample_seed, least=0, most=2**32 - 1)
+        if not isinstance(self.sample_prompts, str):
+            raise ValueError(f"sample_prompts must be text with one prompt a line, got {self.sample_prompts!r:.60}")
+        for name in ("sample_every", "warmup_steps", "evaluation_rows"):
             whole(name, getattr(self, name), least=0)
         for name in ("evaluation_seed", "batch_seed", "dropout_seed"):
             whole(name, getattr(self, name), least=0, most=GREATEST_SEED)

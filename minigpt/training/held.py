@@ -48,7 +48,7 @@ class Held:
         """Work for one slice, but no further than the step that is due. Raises what the training raises."""
         started, training = time.monotonic(), self.recorder.training
         while time.monotonic() - started < SLICE_SECONDS:
-            if self.steps_left == 0 and not (training.evaluation_due or training.finished):
+            if self.steps_left == 0 and not (training.evaluation_due or training.samples_due or training.finished):
                 return self.pause()
             slow = self.speed > 0 or self.steps_left is not None
             before = snapshot(training) if slow else None

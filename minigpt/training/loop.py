@@ -15,7 +15,9 @@ from minigpt.corpus.windows import Windows
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import summed_loss
 from minigpt.model.parameters import parameter_rows
+from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.adam import Adam
+from minigpt.training.samples import Sample, draw_samples
 
 Split = Batch | Windows
 HOPELESS = 745.0  # nats: beyond it the mean probability of the right pieces is 0 even in float64
@@ -49,31 +51,54 @@ class Evaluation:
     best: bool  # the lowest validation loss so far, the earliest on ties
 
 
+@dataclass(frozen=True)
+class Samples:
+    """The samples of one step, one for each prompt."""
+
+    step: int
+    samples: tuple[Sample, ...]
+
+
+Report = StepReport | Evaluation | Samples
+
+
 class Training:
     """A run in memory: model, data, moments, generators and step. Equal inputs give equal losses."""
 
-    def __init__(self, model: MiniGPT, train: Split, validation: Split | None, config: TrainConfig):
+    def __init__(
+        self,
+        model: MiniGPT,
+        train: Split,
+        validation: Split | None,
+        config: TrainConfig,
+        tokenizer: ByteBPE | None = None,  # for samples
+    ):
         self.model, self.train, self.validation, self.config = model, train, validation, config
+        self.tokenizer = tokenizer
         self.optimizer = Adam(model, config)
         self.batches = torch.Generator().manual_seed(config.batch_seed)
         self.dropout = torch.Generator().manual_seed(config.dropout_seed)
         self.components = {row.name: row.component for row in parameter_rows(model)}
         self.step = 0
         self.evaluated: int | None = None  # the last evaluated step
+        self.sampled: int | None = None  # the last step with samples
         self.best: float | None = None
 
-    def reports(self) -> Iterator[StepReport | Evaluation]:
-        """Run to the last step: the evaluation of step 0, then each step, each evaluation after its step."""
+    def reports(self) -> Iterator[Report]:
+        """Run to the last step: the evaluation of step 0, then each step, evaluation and samples after their step."""
         return (report for report in self.work() if report is not None)
 
-    def work(self) -> Iterator[StepReport | Evaluation | None]:
-        """The reports, and None after each part of an evaluation, so that a long one can be interrupted.
+    def work(self) -> Iterator[Report | None]:
+        """The reports, and None after each part of an evaluation or sample, so that a long one can be interrupted.
 
-        A training may be left at any yield and taken up by a new `work`: an evaluation starts over.
+        A training may be left at any yield and taken up by a new `work`: an evaluation, and the
+        samples of a step, start over.
         """
         while True:
             if self.evaluation_due:
                 yield from self._evaluation()
+            if self.samples_due:
+                yield from self._samples()
             if self.finished:
                 return
             yield self.advance()
@@ -82,6 +107,13 @@ class Training:
     def evaluation_due(self) -> bool:
         """Whether the next report is an evaluation."""
         return self.evaluated != self.step and (self.step % self.config.evaluate_every == 0 or self.finished)
+
+    @property
+    def samples_due(self) -> bool:
+        """Whether samples of this step are wanted and not yet drawn."""
+        every = self.config.sample_every
+        wanted = self.tokenizer is not None and every > 0 and (self.step % every == 0 or self.finished)
+        return wanted and self.sampled != self.step
 
     @property
     def finished(self) -> bool:
@@ -135,6 +167,16 @@ class Training:
             self.best = validation
         self.evaluated = self.step
         yield Evaluation(self.step, train, validation, best)
+
+    def _samples(self) -> Iterator[Samples | None]:
+        drawn = []
+        for sample in draw_samples(self.model, self.tokenizer, self.config, self.step):
+            if sample is None:
+                yield None
+            else:
+                drawn.append(sample)
+        self.sampled = self.step
+        yield Samples(self.step, tuple(drawn))
 
     def _draw(self) -> torch.Tensor:
         return torch.randint(len(self.train), (self.config.batch_size,), generator=self.batches)

@@ -16,7 +16,7 @@ from minigpt.files import write_atomic
 from minigpt.model.checkpoints import save_checkpoint
 from minigpt.training.info import read_info, write_status
 from minigpt.training.lock import FolderLock
-from minigpt.training.loop import DivergedError, Evaluation, StepReport, Training, evaluation_rows
+from minigpt.training.loop import DivergedError, Evaluation, Report, Samples, StepReport, Training, evaluation_rows
 from minigpt.training.resume import FILE, Progress, read_progress, save_state
 
 GROWING = ("metrics.jsonl", "timing.jsonl", "samples.jsonl")
@@ -52,7 +52,7 @@ class Recorder:
             progress = self._checked_progress()
             cut_back(self.folder, progress)
             self._write_baselines()
-            self.files = {name: (self.folder / name).open("a", encoding="utf-8") for name in GROWING[:2]}
+            self.files = {name: (self.folder / name).open("a", encoding="utf-8", newline="\n") for name in GROWING}
             write_status(self.folder, "running")
         except BaseException:
             self.lock.release()
@@ -62,10 +62,14 @@ class Recorder:
         self.cost = 0.0  # seconds of the last resume state
         return self
 
-    def write(self, report: StepReport | Evaluation) -> None:
+    def write(self, report: Report) -> None:
         """Put a report on disk, with the checkpoint that is due: at 0, 1, 2, 4, 8, ... and each evaluation."""
         with self._clear_errors():
             self._count(report)
+            if isinstance(report, Samples):
+                for sample in report.samples:
+                    self.files["samples.jsonl"].write(json.dumps(asdict(sample), ensure_ascii=False) + "\n")
+                return self.flush()
             self.files["metrics.jsonl"].write(json.dumps(asdict(report)) + "\n")
             if isinstance(report, Evaluation) or is_power_of_two(report.step):
                 self.flush()
@@ -76,6 +80,7 @@ class Recorder:
                 self.save()
             else:
                 self.keep_fresh()
+        return None
 
     def keep_fresh(self) -> None:
         """Flush if the last time is more than a tenth of a second ago."""
@@ -108,8 +113,8 @@ class Recorder:
                 os.fsync(file.fileno())
             training = self.training
             lengths = {name: self._length(name) for name in GROWING}
-            about = (training.step, training.evaluated, training.best, self.seconds, self.positions, lengths)
-            save_state(self.folder, self.info, training, Progress(*about))
+            done = (training.step, training.evaluated, training.sampled, training.best)
+            save_state(self.folder, self.info, training, Progress(*done, self.seconds, self.positions, lengths))
         self.saved = time.monotonic()
         self.cost = self.saved - started
 
@@ -187,7 +192,7 @@ class Recorder:
         with contextlib.suppress(OSError, ValueError):  # a full disk, a deleted folder: the caller has the reason
             write_status(self.folder, "failed", reason)
 
-    def _count(self, report: StepReport | Evaluation) -> None:
+    def _count(self, report: Report) -> None:
         now = time.monotonic()
         self.seconds += 0.0 if self.marked is None else now - self.marked
         self.marked = now
@@ -204,7 +209,8 @@ class Recorder:
             if any(step > 0 for step in checkpoint_steps(self.folder)):
                 raise ValueError(f"{self.folder} has checkpoints but no {FILE}; it can be read, not continued")
             progress = Progress()
-        if (progress.step, progress.evaluated) != (training.step, training.evaluated):
+        there, here = ((one.step, one.evaluated, one.sampled) for one in (progress, training))
+        if there != here:
             raise ValueError(
                 f"{self.folder} stands at step {progress.step}, this training at {training.step}; resume the run"
             )

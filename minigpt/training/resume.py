@@ -28,6 +28,7 @@ class Progress:
 
     step: int = 0
     evaluated: int | None = None  # the last evaluated step
+    sampled: int | None = None  # the last step with samples
     best: float | None = None  # lowest validation loss so far
     seconds: float = 0.0  # of training, without pauses
     positions: int = 0  # scored in training
@@ -83,7 +84,8 @@ def restore(folder: Path, info: RunInfo, training: Training) -> None:
             tensor.copy_(file.get_tensor(name))
         training.batches.set_state(file.get_tensor("generator.batches"))
         training.dropout.set_state(file.get_tensor("generator.dropout"))
-    training.step, training.evaluated, training.best = progress.step, progress.evaluated, progress.best
+    training.step, training.best = progress.step, progress.best
+    training.evaluated, training.sampled = progress.evaluated, progress.sampled
 
 
 def _tensors(training: Training) -> dict[str, torch.Tensor]:

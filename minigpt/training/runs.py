@@ -3,6 +3,7 @@
     runs/x/run.json                        configs, corpus hash, tokenizer fingerprint, status
     runs/x/corpus.json, tokenizer.json     what the run was trained on and with
     runs/x/metrics.jsonl                   one object a line for each step and each evaluation
+    runs/x/samples.jsonl                   one object a line for each sample
     runs/x/timing.jsonl                    ten times a second: step, seconds and positions so far
     runs/x/baselines.json                  losses of n-gram counts on the validation positions
     runs/x/details.json                    the last step in slow motion: batch, loss, norms, moves
@@ -28,9 +29,10 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.info import RunInfo, read_info, write_info
 from minigpt.training.lock import FolderLock, is_held
-from minigpt.training.loop import Evaluation, Split, StepReport, Training
+from minigpt.training.loop import Evaluation, Report, Split, Training
 from minigpt.training.recorder import Recorder, checkpoint_path, checkpoint_steps, cut_back, is_power_of_two
 from minigpt.training.resume import FILE, Progress, restore
+from minigpt.training.samples import Sample
 
 __all__ = ["Run", "RunInfo", "check_fit", "is_power_of_two", "prepare"]
 
@@ -114,6 +116,11 @@ class Run:
         """
         return read_lines(self.folder / "metrics.jsonl", start)
 
+    def samples(self) -> list[Sample]:
+        """Every sample so far, by step, then by prompt."""
+        rows = read_lines(self.folder / "samples.jsonl")[0]
+        return [Sample(**row | {"ids": tuple(row["ids"])}) for row in rows]
+
     def timings(self) -> list[dict]:
         """step, seconds and positions so far, about ten a second; differences give the speed."""
         return read_lines(self.folder / "timing.jsonl")[0]
@@ -123,7 +130,7 @@ class Run:
         path = self.folder / "baselines.json"
         return Baselines(**json.loads(path.read_text())) if path.exists() else None
 
-    def record(self, training: Training) -> Iterator[StepReport | Evaluation]:
+    def record(self, training: Training) -> Iterator[Report]:
         """Pass on the reports of `training`, after metrics and due checkpoints are written.
 
         Checkpoints are saved at steps 0, 1, 2, 4, 8, ... and at each evaluation. On divergence the
@@ -178,7 +185,7 @@ def prepare(run: Run) -> Training:
         _split(split, tokenizer, info.model.context_length, info.training.mode) if split else None
         for split in (corpus.train, corpus.validation)
     )
-    training = Training(MiniGPT(info.model), train, validation, info.training)
+    training = Training(MiniGPT(info.model), train, validation, info.training, tokenizer)
     restore(run.folder, info, training)
     return training
 

@@ -12,6 +12,7 @@ from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
 from minigpt.training.runs import Run, check_fit, prepare
+from minigpt.training.samples import check_prompts
 
 
 def new_run(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[Run, Training]:
@@ -29,12 +30,13 @@ def lay_out(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainC
 
     The vocabulary is the one learned: a small corpus may run out of pairs before `merges`. Raises
     ValueError, before the folder is made, for a record beyond the context length (whole records
-    only: windows take any length) or a model beyond the limit.
+    only: windows take any length), a sample prompt beyond it, or a model beyond the limit.
     """
     tokenizer, info = _planned(preset, corpus, training)
     shape_only(info.model)
     if training.mode == "records":
         check_fit(corpus, tokenizer, info.model.context_length)
+    check_prompts(training, tokenizer, info.model.context_length)
     return Run.create(folder, preset.name, info.model, training, tokenizer, corpus)
 
 

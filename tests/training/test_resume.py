@@ -43,6 +43,9 @@ TINY = Preset(
         warmup_steps=9,
         clip_norm=0.5,
         evaluate_every=20,
+        sample_every=15,
+        sample_prompts="a red\n",
+        sample_tokens=6,
     ),
 )
 CORPUS = Corpus(
@@ -58,8 +61,8 @@ def tiny_run(folder: Path, **changes):
 
 def results(folder: Path) -> dict[str, bytes]:
     """Every file whose content must not depend on interruptions."""
-    names = [*sorted((folder / "checkpoints").iterdir()), folder / "metrics.jsonl", folder / "run.json"]
-    return {path.name: path.read_bytes() for path in names}
+    paths = [folder / name for name in ("metrics.jsonl", "samples.jsonl", "run.json", "baselines.json")]
+    return {path.name: path.read_bytes() for path in [*sorted((folder / "checkpoints").iterdir()), *paths]}
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +115,7 @@ def kill_within(folder: Path, child: int, states: int, delay: float) -> None:
         os.waitpid(child, 0)
 
 
-@pytest.mark.parametrize("reports", [1, 2, 22, 23, 60, STEPS + 6])
+@pytest.mark.parametrize("reports", [1, 2, 18, 19, 60, STEPS + 9, STEPS + 13])
 def test_stop_after_any_report_resumes_bit_equal(tmp_path, uninterrupted, reports):
     run, training = tiny_run(tmp_path / "run")
     with contextlib.closing(run.record(training)) as rows:
@@ -168,6 +171,19 @@ def test_reset_gives_the_same_run_again(tmp_path, uninterrupted):
     run, training = resume_run(run.folder)
     list(run.record(training))
     assert results(run.folder) == results(uninterrupted)
+
+
+def test_samples_come_from_the_prompts_and_disturb_nothing(tmp_path, uninterrupted):
+    samples = Run(uninterrupted).samples()
+    assert [(sample.step, sample.prompt) for sample in samples[:3]] == [(0, "a red"), (0, ""), (15, "a red")]
+    assert samples[-1].step == STEPS
+    assert all(1 <= len(sample.ids) <= 6 and sample.stop in ("eos", "length") for sample in samples)
+    silent, training = tiny_run(tmp_path / "run", sample_every=0)
+    list(silent.record(training))
+    assert silent.metrics() == Run(uninterrupted).metrics()
+    with pytest.raises(ValueError, match="sample prompt .* needs .* the context length is 24"):
+        tiny_run(tmp_path / "long", sample_prompts="no such fruit was ever seen here")
+    assert not (tmp_path / "long").exists()
 
 
 def test_best_validation_loss_survives(tmp_path):

@@ -1,0 +1,56 @@
+"""What the model says at chosen steps: the same prompts, settings and seed each time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from minigpt.config import TrainConfig
+from minigpt.generation.settings import SampleConfig
+from minigpt.generation.stepping import generate, prompt_ids
+from minigpt.model.gpt import MiniGPT
+from minigpt.tokenizers.byte_bpe import ByteBPE
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One continuation after `step` updates. `stop` is eos, length or context_limit."""
+
+    step: int
+    prompt: str
+    text: str  # of the drawn tokens, without the prompt
+    ids: tuple[int, ...]
+    stop: str
+
+
+def prompts_of(config: TrainConfig) -> list[str]:
+    """The prompts, one a line; no text at all is one empty prompt."""
+    return config.sample_prompts.split("\n")
+
+
+def check_prompts(config: TrainConfig, tokenizer: ByteBPE, context_length: int) -> None:
+    """Raises ValueError, before a run is made, for a prompt that does not fit the context."""
+    for prompt in prompts_of(config) if config.sample_every else []:
+        needed = len(prompt_ids(tokenizer, prompt))
+        if needed > context_length:
+            raise ValueError(
+                f"the sample prompt {prompt[:40]!r} needs {needed} positions, the context length is {context_length}"
+            )
+
+
+def draw_samples(model: MiniGPT, tokenizer: ByteBPE, config: TrainConfig, step: int) -> Iterator[Sample | None]:
+    """A sample for each prompt, without dropout, and None after each token, so that it can be interrupted.
+
+    No generator of the training is touched; the model's mode is restored.
+    """
+    settings = SampleConfig(
+        temperature=config.sample_temperature, seed=config.sample_seed, max_new_tokens=config.sample_tokens
+    )
+    training = model.training
+    for prompt in prompts_of(config):
+        model.eval()
+        ids, stop = [], None
+        for token in generate(model, tokenizer, prompt_ids(tokenizer, prompt), settings):
+            ids.append(token.id)
+            stop = token.stop
+            yield None
+        model.train(training)
+        yield Sample(step, prompt, tokenizer.decode(ids), tuple(ids), stop)
