@@ -28,7 +28,10 @@ def source_run(name: str) -> Run | None:
     Raises ValueError for an unknown name, and for `run-<id>` when there is no such run.
     """
     if name.startswith(RUN_PREFIX):
-        return Run(run_folder(name.removeprefix(RUN_PREFIX)))
+        folder = run_folder(name.removeprefix(RUN_PREFIX))
+        if not folder.exists():
+            raise ValueError(f"there is no run {folder.name} here: its folder was deleted, or the link is wrong")
+        return Run(folder)
     one_of("model", name, SOURCES)
     return Run(BUNDLED_RUN) if name == BUNDLED else None
 

@@ -46,7 +46,7 @@ if run is None:
         st.selectbox(
             t("Runs of this browser"), mine, index=None, key="run_choice", format_func=run_title, on_change=take_run
         )
-    messages.hint(t("Press Start: the first point of the curve is here in about a second."))
+    training_panel.example()
     st.stop()
 
 known = runs_of(browser.secret())

@@ -15,6 +15,7 @@ from minigpt.ui.text import t
 
 SECONDS = 0.45  # from one step to the next, at least
 STATE = "playing"  # session: the time of the last step, absent when not playing
+FRESH = "playing_fresh"  # session: the whole script runs, not the button's fragment alone
 
 
 def advance() -> None:
@@ -35,18 +36,19 @@ def advance() -> None:
 
 def draw(steps: tuple[int, ...]) -> None:
     """The button, and the clock behind it while it plays."""
+    st.session_state[FRESH] = True
     st.fragment(_button, run_every=SECONDS if STATE in st.session_state else None)(steps)
 
 
 def _button(steps: tuple[int, ...]) -> None:
+    if not st.session_state.pop(FRESH, False):  # a tick of the clock or a click, not the run of the page itself
+        st.rerun()
     on = STATE in st.session_state
-    if on and time.monotonic() - st.session_state[STATE] >= SECONDS:
-        st.rerun()
-    label = t("Stop at this step") if on else t("Play the saved steps")
-    icon = ":material/pause:" if on else ":material/play_arrow:"
-    if st.button("", icon=icon, key="play_steps", help=label, disabled=len(steps) < 2, width="stretch"):
-        _toggle(steps)
-        st.rerun()
+    st.button(
+        "", key="play_steps", icon=":material/pause:" if on else ":material/play_arrow:", width="stretch",
+        help=t("Stop at this step") if on else t("Play the saved steps"), disabled=len(steps) < 2,
+        on_click=_toggle, args=(steps,),
+    )  # fmt: skip
 
 
 def _toggle(steps: tuple[int, ...]) -> None:

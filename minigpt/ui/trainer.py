@@ -41,12 +41,12 @@ def trainer() -> Trainer:
 
 def state(id: str) -> State:
     """How the run stands: by the trainer while it holds the run, by its folder otherwise."""
-    folder = run_folder(id)
-    standing = trainer().standing(folder)
-    if standing is not None and standing.status in (*GOING, "paused", "failed"):
-        return State(standing.status, standing.place, standing.reason)
     try:
+        folder = run_folder(id)
         run = Run(folder)
+        standing = trainer().standing(folder)
+        if standing is not None and standing.status in (*GOING, "paused", "failed"):
+            return State(standing.status, standing.place, standing.reason)
         return State(run.status, reason=run.info.reason)
     except ValueError as error:
         return State("deleted", reason=str(error))

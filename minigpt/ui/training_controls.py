@@ -18,10 +18,14 @@ def speed() -> float:
     return st.session_state.get(SPEED) or 0.0
 
 
-def start(preset, name: str) -> None:
-    """Callback of Start: a new run, shown from now on."""
+def start() -> None:
+    """Callback of Start: a new run with the settings as they are at the click, shown from now on."""
     st.session_state.pop(FAULT, None)
+    preset, faults = training_settings.chosen()
+    if faults:
+        return  # said beside the settings
     try:
+        name = st.session_state.get("train_name") or ""
         id = begin(preset, training_settings.corpus(), browser.secret(), name, speed())
     except (ValueError, TimeoutError) as error:
         st.session_state[FAULT] = str(error)
@@ -39,20 +43,20 @@ def act(id: str, command: str, **values) -> None:
             st.session_state[FAULT] = str(error)
 
 
-def draw(id: str, now: State, mine: bool) -> None:
-    """The row of buttons. A run of another browser can be watched and copied, not steered."""
-    over, held = now.status in ("finished", "deleted"), now.status in HELD
-    with st.container(horizontal=True, vertical_alignment="bottom", key="train_buttons"):
+def draw(id: str | None, now: State, mine: bool) -> None:
+    """The row of buttons. A run of another browser can be watched, not steered; without a run all are at rest."""
+    steerable = mine and id is not None and now.status != "deleted"
+    over, held = now.status == "finished", now.status in HELD
+    with st.container(horizontal=True, vertical_alignment="center", key="train_buttons"):
         if now.going:
-            _button("train_pause", t("Pause"), "pause", "P", id, "pause", disabled=not mine)
+            _button("train_pause", t("Pause"), "pause", "P", id, "pause", steerable)
         else:
-            fresh = now.status == "created"
-            label = t("Play") if fresh or now.status == "paused" else t("Resume")
-            _button("train_play", label, "play_arrow", "P", id, "play", disabled=over or not mine)
-        _button("train_step", t("One step"), "skip_next", "N", id, "step", disabled=over or not mine)
-        _button("train_stop", t("Stop"), "stop", "X", id, "stop", disabled=not held or not mine)
-        resettable = mine and now.status not in ("created", "deleted")
-        _button("train_reset", t("Reset"), "replay", "0", id, "reset", disabled=not resettable)
+            again = now.status in ("stopped", "interrupted", "failed")
+            label = t("Resume") if again else t("Play")
+            _button("train_play", label, "play_arrow", "P", id, "play", steerable and not over)
+        _button("train_step", t("One step"), "skip_next", "N", id, "step", steerable and not over)
+        _button("train_stop", t("Stop"), "stop", "X", id, "stop", steerable and held)
+        _button("train_reset", t("Reset"), "replay", "0", id, "reset", steerable and now.status != "created")
         st.segmented_control(
             t("Speed"), SPEEDS, key=SPEED, default=0.0, format_func=_speed_label, label_visibility="collapsed",
             on_change=_take_speed, args=(id,), persist_state="session", disabled=not mine,
@@ -62,16 +66,16 @@ def draw(id: str, now: State, mine: bool) -> None:
 HELP = {
     "pause": "Pause after this step; the run stays in memory.",
     "play": "Train from the step where the run stands.",
-    "step": "One update, then pause; below the curve stands what it did.",
+    "step": "One update, then pause; what it did stands below the curves.",
     "stop": "Stop after this step and save; the run can be resumed at any time, also after the server has ended.",
     "reset": "Back to step 0 with the same initial weights and batches. What was learned is deleted.",
 }
 
 
-def _button(key: str, label: str, icon: str, shortcut: str, id: str, command: str, disabled: bool) -> None:
+def _button(key: str, label: str, icon: str, shortcut: str, id: str | None, command: str, enabled: bool) -> None:
     values = {"speed": speed()} if command == "play" else {}
     st.button(
-        label, key=key, icon=f":material/{icon}:", shortcut=shortcut, disabled=disabled, help=t(HELP[command]),
+        label, key=key, icon=f":material/{icon}:", shortcut=shortcut, disabled=not enabled, help=t(HELP[command]),
         on_click=act, args=(id, command), kwargs=values,
     )  # fmt: skip
 
@@ -80,6 +84,6 @@ def _speed_label(speed: float) -> str:
     return t("Full speed") if speed == 0 else t("{speed:g} a second", speed=speed)
 
 
-def _take_speed(id: str) -> None:
-    if state(id).status in HELD:
+def _take_speed(id: str | None) -> None:
+    if id is not None and state(id).status in HELD:
         act(id, "speed", speed=speed())

@@ -25,6 +25,17 @@ def draw(id: str, others: list[str]) -> None:
     st.fragment(_panel, run_every=0.5 if going else None)(id, others, going)
 
 
+def example() -> None:
+    """Before the first run: the buttons at rest, and the curve of the shipped run where one's own will be."""
+    training_controls.draw(None, State("none"), mine=True)
+    messages.hint(t("Press Start: your curve takes the place of this one, of the run the project ships."))
+    data = feed(BUNDLED)
+    chart = curves_chart(
+        _losses(data, []), (0, data.step), [Level(t("ln V"), log(Run(BUNDLED_RUN).info.model.vocab_size))]
+    )
+    st.echarts_chart(chart, key="loss_curves", height=340, alt=t("Loss over training steps of the shipped run"))
+
+
 def feed(id: str) -> Feed:
     """What the run has reported, read on from where this reader stopped."""
     folder = BUNDLED_RUN if id == BUNDLED else run_folder(id)
@@ -33,7 +44,7 @@ def feed(id: str) -> Feed:
 
 def _panel(id: str, others: list[str], going: bool) -> None:
     now = state(id)
-    mine = is_mine(id, browser.secret())
+    mine = now.status == "deleted" or is_mine(id, browser.secret())
     training_controls.draw(id, now, mine)
     if not mine:
         st.caption(t("Another browser made this run: you can watch it, open it on every page and download it."))
@@ -101,9 +112,10 @@ def _view(steps: int) -> tuple[tuple[int, int], bool]:
 def _losses(data: Feed, others: list[str]) -> list[Curve]:
     """Validation first: lines and marks hang on the first curve."""
     rows = data.evaluations
+    steps = [row.step for row in rows]
     curves = [
-        Curve(t("validation"), [row.step for row in rows], [row.validation_loss for row in rows], VALIDATION, "points"),
-        Curve(t("training records"), [row.step for row in rows], [row.train_loss for row in rows], TRAIN, "points"),
+        Curve(t("validation"), steps, [row.validation_loss for row in rows], VALIDATION, "points"),
+        Curve(t("training records"), steps, [row.train_loss for row in rows], TRAIN, "points"),
         Curve(t("batch"), data.steps, data.losses, BATCH),
     ]
     for other, colour in zip(others, SERIES * (1 + len(others) // len(SERIES)), strict=False):
@@ -129,7 +141,7 @@ def _second_chart(data: Feed, span: tuple[int, int]) -> None:
             Curve(name, data.steps, norms, colour)
             for (name, norms), colour in zip(data.groups.items(), SERIES, strict=False)
         ]
-    chart = curves_chart(curves, span, logarithmic=shown == "gradient")
+    chart = curves_chart(curves, span, logarithmic=shown == "gradient", most=300)
     st.echarts_chart(chart, key=f"second_{shown}", height=230, renderer=_renderer(), alt=names[shown])
 
 

@@ -4,13 +4,13 @@ from dataclasses import fields, replace
 
 import streamlit as st
 
-from minigpt.config import OPTIMIZERS, PRESETS, SCHEDULES, ModelConfig, Preset, TrainConfig, preset
+from minigpt.config import OPTIMIZERS, PRESETS, SCHEDULES, Preset, TrainConfig, preset
 from minigpt.corpus.records import Corpus, bundled_corpus
 from minigpt.training.shelf import NAME_CHARACTERS
 from minigpt.ui import messages
 from minigpt.ui.text import plain, t
 
-SHOWN = ("steps", "learning_rate")
+FIRST = ("steps", "learning_rate", "init_seed")
 MORE = (
     "batch_size", "accumulation", "optimizer", "weight_decay", "schedule", "warmup_steps", "final_learning_rate",
     "clip_norm", "beta1", "beta2", "evaluate_every", "batch_seed", "dropout_seed",
@@ -38,43 +38,43 @@ LABELS = {
 
 
 def draw(on_start) -> None:
-    """One row with Start, the rest in an expander. `on_start(preset, corpus, name)` is called by the button."""
+    """One row with Start, the rest in an expander. `on_start` is the callback of the button."""
     name, steps, rate, seed, start = st.columns([2.2, 1.4, 1.4, 1.6, 1.6], vertical_alignment="bottom")
     with name:
-        chosen = preset(
-            st.selectbox(
-                t("Preset"), tuple(PRESETS), key="train_preset", persist_state="session", help=_about(),
-            )
-        )  # fmt: skip
-    with steps:
-        values = {"steps": _field(chosen, "steps")}
-    with rate:
-        values["learning_rate"] = _field(chosen, "learning_rate")
-    with seed:
-        model = {"init_seed": _field(chosen, "init_seed")}
+        help = t("The settings of the source texts. Everything else follows from them.")
+        st.selectbox(t("Preset"), tuple(PRESETS), key="train_preset", persist_state="session", help=help)
+    base = preset(st.session_state["train_preset"])
+    for column, field in ((steps, "steps"), (rate, "learning_rate"), (seed, "init_seed")):
+        with column:
+            _field(base, field)
     with st.expander(t("More settings"), key="train_more"):
         columns = st.columns(4)
-        for place, field in enumerate(MORE):
+        for place, field in enumerate((*MORE, "dropout")):
             with columns[place % 4]:
-                values[field] = _field(chosen, field)
-        with columns[len(MORE) % 4]:
-            model["dropout"] = _field(chosen, "dropout")
+                _field(base, field)
         with columns[(len(MORE) + 1) % 4]:
-            title = st.text_input(
-                t("Name of the run"), key="train_name", max_chars=NAME_CHARACTERS, persist_state="session"
-            )
-    ready, faults = settle(chosen, values, model)
+            most = NAME_CHARACTERS
+            st.text_input(t("Name of the run"), key="train_name", max_chars=most, persist_state="session")
+    _, faults = chosen()
     for fault in faults:
         messages.problem(fault)
     with start:
         st.button(
             t("Start"), type="primary", key="train_start", shortcut="S", width="stretch", icon=":material/play_arrow:",
-            disabled=ready is None, on_click=on_start, args=(ready, title),
+            disabled=bool(faults), on_click=on_start,
         )  # fmt: skip
-    corpus = bundled_corpus()
     text = "{about}. Corpus {corpus}: {train} training and {validation} validation records."
-    about = {"about": t(chosen.about).capitalize(), "corpus": corpus.name}
-    st.caption(plain(t(text, train=len(corpus.train), validation=len(corpus.validation), **about)))
+    records = corpus()
+    about = {"about": t(base.about).capitalize(), "corpus": records.name}
+    st.caption(plain(t(text, train=len(records.train), validation=len(records.validation), **about)))
+
+
+def chosen() -> tuple[Preset | None, list[str]]:
+    """What the widgets say at this moment; read in a callback too, where a click may bring a value just typed."""
+    base = preset(st.session_state["train_preset"])
+    values = {name: st.session_state[_key(base, name)] for name in (*FIRST, *MORE, "dropout")}
+    model = {name: values.pop(name) for name in ("init_seed", "dropout")}
+    return settle(base, values, model)
 
 
 def corpus() -> Corpus:
@@ -82,33 +82,30 @@ def corpus() -> Corpus:
     return bundled_corpus()
 
 
-def settle(chosen: Preset, training: dict, model: dict) -> tuple[Preset | None, list[str]]:
+def settle(base: Preset, training: dict, model: dict) -> tuple[Preset | None, list[str]]:
     """The preset with these fields; or None, and a sentence for each part that is wrong."""
     parts, faults = {}, []
     for part, values in (("training", training), ("model", model)):
         try:
-            parts[part] = replace(getattr(chosen, part), **values)
+            parts[part] = replace(getattr(base, part), **values)
         except ValueError as error:
             faults.append(str(error))
-    return (None, faults) if faults else (replace(chosen, **parts), [])
+    return (None, faults) if faults else (replace(base, **parts), [])
 
 
-def _field(chosen: Preset, name: str):
+def _key(base: Preset, name: str) -> str:
+    return f"train_{base.name}_{name}"
+
+
+def _field(base: Preset, name: str) -> None:
     """A widget for one field, its own for each preset, kept while one looks at other pages."""
-    part = chosen.training if name in {field.name for field in fields(TrainConfig)} else chosen.model
-    key, default, label = f"train_{chosen.name}_{name}", getattr(part, name), t(LABELS[name])
+    part = base.training if name in {field.name for field in fields(TrainConfig)} else base.model
+    key, default, label = _key(base, name), getattr(part, name), t(LABELS[name])
     if name in CHOICES:
         options = CHOICES[name]
-        return st.selectbox(label, options, options.index(default), key=key, persist_state="session")
-    if _kind(name) is int:
-        return st.number_input(label, value=default, step=1, key=key, persist_state="session")
-    step = 10.0**-3 if default == 0 else default / 10
-    return st.number_input(label, value=float(default), step=step, format="%g", key=key, persist_state="session")
-
-
-def _kind(name: str) -> type:
-    return next(field.type for kind in (TrainConfig, ModelConfig) for field in fields(kind) if field.name == name)
-
-
-def _about() -> str:
-    return t("The settings of the source texts. Everything else follows from them.")
+        st.selectbox(label, options, options.index(default), key=key, persist_state="session")
+    elif isinstance(default, int):
+        st.number_input(label, value=default, step=1, key=key, persist_state="session")
+    else:
+        step = default / 10 or 0.001
+        st.number_input(label, value=default, step=step, format="%g", key=key, persist_state="session")

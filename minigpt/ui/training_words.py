@@ -1,13 +1,14 @@
 """What the training page says about runs: titles, states, phases."""
 
-from minigpt.config import to_dict
+from functools import lru_cache
+from pathlib import Path
+
 from minigpt.corpus.baselines import Baselines
 from minigpt.sources import BUNDLED
 from minigpt.training.feed import Feed
-from minigpt.training.info import RunInfo
+from minigpt.training.info import RunInfo, read_info
 from minigpt.training.phases import overfitting, phases
 from minigpt.training.progress import duration
-from minigpt.training.runs import Run
 from minigpt.training.shelf import read_label, run_folder
 from minigpt.ui.text import t
 from minigpt.ui.trainer import State
@@ -31,12 +32,17 @@ PHASES = {
 def run_title(id: str) -> str:
     """How a run is called: its name if it has one, its settings, and the end of its id."""
     try:
-        info, label = Run(run_folder(id)).info, read_label(run_folder(id))
+        return _title(run_folder(id))
     except ValueError:
         return t("deleted run {id}", id=id[-4:])
+
+
+@lru_cache(maxsize=1024)  # nothing of it changes while the run is there, and a deleted one keeps its name
+def _title(folder: Path) -> str:
+    info, label = read_info(folder), read_label(folder)
     about = t("{preset}, rate {rate:g}", preset=info.preset, rate=info.training.learning_rate)
     name = label.name if label and label.name else t("Run")
-    return t("{name}: {about} · {id}", name=name, about=about, id=id[-4:])
+    return t("{name}: {about} · {id}", name=name, about=about, id=folder.name[-4:])
 
 
 def source_title(id: str) -> str:
@@ -90,8 +96,3 @@ def _beyond_counting(loss: float, baselines: Baselines) -> str:
     return t(
         "On the validation records it is better than {beaten}, not than {ahead}.", beaten=beaten[-1], ahead=ahead[0]
     )
-
-
-def setting_words(info: RunInfo) -> str:
-    """The settings of a run, every field: `steps 600 · mode records · ...`."""
-    return " · ".join(f"{name} {value}" for name, value in to_dict(info.training).items())

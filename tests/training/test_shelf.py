@@ -1,0 +1,80 @@
+"""The shelf of runs: ids that stay inside it, and whose runs are whose."""
+
+import json
+
+import pytest
+
+from minigpt.training import shelf
+from minigpt.training.shelf import is_mine, mark, new_id, put_label, read_label, run_folder, runs_of
+
+ANN, BEN = "a" * 32, "b" * 32
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIGPT_RUNS", str(tmp_path))
+    return tmp_path
+
+
+def made(browser: str, name: str = "") -> str:
+    id = new_id(browser)
+    run_folder(id).mkdir()
+    put_label(run_folder(id), browser, name)
+    return id
+
+
+OUTSIDE = ["", "..", ".", "../x", "a/b", "a\\b", "/etc", "~", "-x", "a b", "x" * 101, "法", "a\0", "a\n"]
+
+
+@pytest.mark.parametrize("id", OUTSIDE)
+def test_an_id_never_leads_out_of_the_shelf(id):
+    with pytest.raises(ValueError, match="a run id has letters"):
+        run_folder(id)
+
+
+def test_the_folder_is_the_environments_or_runs_beside_the_program(runs, monkeypatch, root):
+    assert run_folder("x-1") == runs / "x-1"
+    monkeypatch.delenv("MINIGPT_RUNS")
+    assert run_folder("x-1") == root / "runs" / "x-1"
+
+
+def test_each_browser_lists_its_own_runs_newest_first(monkeypatch):
+    clock = iter(range(10))
+    monkeypatch.setattr(shelf.time, "time", lambda: next(clock))
+    first, other, second = made(ANN), made(BEN), made(ANN, "twice the rate")
+    assert runs_of(ANN) == [second, first]
+    assert runs_of(BEN) == [other]
+    assert runs_of("c" * 32) == []
+    assert read_label(run_folder(second)).name == "twice the rate"
+    assert (is_mine(first, ANN), is_mine(first, BEN)) == (True, False)
+
+
+def test_six_equal_digits_are_not_enough(runs):
+    folder = runs / f"{mark(ANN)[:6]}-{'0' * 16}"
+    folder.mkdir()
+    put_label(folder, BEN)
+    assert runs_of(ANN) == []
+
+
+def test_a_run_without_label_is_on_no_list_and_anybodys(runs):
+    (runs / "by-hand").mkdir()
+    assert runs_of(ANN) == []
+    assert is_mine("by-hand", ANN)
+    assert read_label(runs / "by-hand") is None
+
+
+def test_a_damaged_label_is_none(runs):
+    id = made(ANN)
+    (run_folder(id) / "label.json").write_text('{"owner": 1')
+    assert read_label(run_folder(id)) is None
+    assert runs_of(ANN) == []
+
+
+def test_the_label_does_not_tell_the_secret():
+    label = (run_folder(made(ANN)) / "label.json").read_text()
+    assert ANN not in label and json.loads(label)["owner"] == mark(ANN)
+
+
+def test_a_name_has_a_limit():
+    with pytest.raises(ValueError, match="at most 60 characters, got 61"):
+        made(ANN, "n" * 61)
