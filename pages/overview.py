@@ -49,8 +49,9 @@ rows = source_evaluations(view.space.model)
 learned, checked = st.columns(2, gap="large")
 with learned:
     st.subheader(t("How this model learned"))
-    if rows:
-        best = min(rows, key=lambda row: row.validation_loss)
+    scored = [row for row in rows if row.validation_loss is not None]
+    if scored:
+        best = min(scored, key=lambda row: row.validation_loss)
         st.caption(
             t(
                 "Lowest validation loss {loss:.4f} nats at step {step}; later the curves part: it learns by heart.",
@@ -58,6 +59,7 @@ with learned:
                 step=best.step,
             )
         )
+    if rows:
         curve = loss_curve(
             [row.step for row in rows],
             [row.train_loss for row in rows],
