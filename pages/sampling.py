@@ -22,8 +22,8 @@ setup = sampling_setup.current()
 st.title(t("How do settings change its voice?"))
 st.caption(
     t(
-        "Every column goes on from the same prompt. The darker a token, the more probable the model found it before "
-        "any setting changed that. Click a token to see its draw."
+        "Every column goes on from the same prompt. Number and colour of a token are its probability before any "
+        "setting changed it. Click a token to see its draw."
     )
 )
 fault, comparison = "", None
@@ -31,7 +31,8 @@ try:
     comparison = sampling_columns.compared(view, setup)
 except ValueError as error:
     fault = str(error)
-sampling_setup.draw_common(setup, sampling_columns.prompt_note(view, comparison), wrong=bool(fault))
+sampling_setup.draw_prompt(setup, sampling_columns.prompt_note(view, comparison), wrong=bool(fault))
+sampling_setup.draw_common(setup)
 for number, place in enumerate(st.columns(len(setup.columns), gap="medium")):
     with place:
         sampling_setup.draw_column(setup, number)

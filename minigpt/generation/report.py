@@ -50,10 +50,17 @@ def generation_text(tokenizer: ByteBPE, prompt: str, steps: Sequence[Step]) -> s
 
 
 def readable(written: bytes) -> str:
-    """The text of `written`, where bytes that are not valid UTF-8 are written in hex and nothing is dropped.
+    """The text of `written`: control characters and bytes that are not valid UTF-8 in hex, all else as it is.
 
-    >>> readable("法 a".encode()[:2] + b" b\\n")
-    '‹E6›‹B3› b\\n'
+    >>> readable("法 a".encode()[:2] + b" b\x14\n")
+    '‹E6›‹B3› b‹14›\n'
     """
-    decoded = written.decode("utf-8", errors="surrogateescape")
-    return "".join(f"‹{ord(c) - 0xDC00:02X}›" if "\udc80" <= c <= "\udcff" else c for c in decoded)
+    return "".join(_shown(c) for c in written.decode("utf-8", errors="surrogateescape"))
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte outside valid UTF-8
+        return f"‹{code - 0xDC00:02X}›"
+    control = (code < 0x20 and character not in "\n\t") or 0x7F <= code < 0xA0
+    return f"‹{code:02X}›" if control else character

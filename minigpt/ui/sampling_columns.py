@@ -17,6 +17,7 @@ from minigpt.ui.view import View
 
 CHOSEN = "sampling_chosen"  # (column, token) that the page shows in numbers
 FIRST_SLICE, SLICE = 0.4, 0.15  # seconds of work in one run of the script
+LONG, HEIGHT = 60, 340  # tokens from which on a column scrolls, and its height in px
 MOST_LIVE = 120  # chips of a column while it grows; a long row is only sent once, at the end
 
 
@@ -82,14 +83,17 @@ def _column(comparison: Comparison, number: int, at: Step | None) -> None:
         items.append(_chip(comparison, step))
         indices.append(step.index)
     own = at.index if at is not None and at.column == number else None
-    chips(
-        items,
-        key=f"tokens_{number}",
-        label=t("Tokens of column {letter}", letter=LETTERS[number]),
-        selected=indices.index(own) if own is not None and own in indices else None,
-        on_select=lambda place: st.session_state.update({CHOSEN: (number, indices[place])}),
-    )
-    st.code(readable(comparison.written(number)) or " ", language=None, wrap_lines=True)
+    long = max(map(len, comparison.steps)) > LONG
+    with st.container(height=HEIGHT if long else "content", border=False, key=f"column_{number}"):
+        chips(
+            items,
+            key=f"tokens_{number}",
+            label=t("Tokens of column {letter}", letter=LETTERS[number]),
+            selected=indices.index(own) if own is not None and own in indices else None,
+            on_select=lambda place: st.session_state.update({CHOSEN: (number, indices[place])}),
+        )
+    text = readable(comparison.written(number)) or " "
+    st.code(text, language=None, wrap_lines=True, height=HEIGHT // 2 if long else "content")
     st.caption(stop_sentence(steps))
 
 

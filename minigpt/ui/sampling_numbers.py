@@ -32,7 +32,8 @@ def draw(comparison: Comparison, records: tuple[Record, ...]) -> None:
     table = {t("measure"): list(_rows(found[0], records))}
     for letter, column in zip(LETTERS, found, strict=False):
         table[letter] = list(_rows(column, records).values())
-    st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", key="sampling_numbers")
+    height = 35 * (len(table[t("measure")]) + 1) + 3
+    st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", height=height, key="sampling_numbers")
 
 
 def _rows(found: Numbers, records: tuple[Record, ...]) -> dict[str, str]:

@@ -71,45 +71,62 @@ def preset_title(name: str) -> str:
     return titles[name]
 
 
-def summary(column: SampleConfig) -> str:
-    """The settings in one line."""
+def summary(column: SampleConfig, own_seed: bool = True) -> str:
+    """The settings in one line; the seed only where the column has its own dice."""
     parts = [t("greedy") if column.greedy else t("T {value:g}", value=column.temperature)]
     if column.top_k and not column.greedy:
         parts.append(t("top-k {value}", value=column.top_k))
     if column.top_p < 1 and not column.greedy:
         parts.append(t("top-p {value:g}", value=column.top_p))
-    if not column.greedy:
+    if own_seed and not column.greedy:
         parts.append(t("seed {value}", value=column.seed))
-    parts.append(t("{value} tokens", value=column.max_new_tokens))
     return " · ".join(parts)
 
 
-def draw_common(setup: Setup, note: str, wrong: bool) -> None:
-    """Prompt, number of columns, same dice, token by token."""
-    prompt, count, dice, hand = st.columns([4, 1.5, 1.5, 1.6], vertical_alignment="bottom")
-    with prompt:
-        record_box(
-            setup.prompt,
-            key="prompt",
-            label=t("Prompt"),
-            note=note,
-            wrong=wrong,
-            placeholder=t("Empty: the model begins by itself"),
-            on_change=lambda text: choose(prompt=text),
-        )
+def draw_prompt(setup: Setup, note: str, wrong: bool) -> None:
+    """The box of the prompt."""
+    record_box(
+        setup.prompt,
+        key="prompt",
+        label=t("Prompt"),
+        note=note,
+        wrong=wrong,
+        placeholder=t("Empty: the model begins by itself"),
+        on_change=lambda text: choose(prompt=text),
+    )
+
+
+def draw_common(setup: Setup) -> None:
+    """Number of columns, other seeds, same dice, token by token: as many in a row as fit."""
     st.session_state["column_count"] = len(setup.columns)
-    count.segmented_control(
-        t("Columns"), list(range(FEWEST, MOST + 1)), key="column_count", required=True, on_change=_take_count
-    )
     st.session_state["same_dice"] = setup.dice is not None
-    dice.toggle(
-        t("Same dice"),
-        key="same_dice",
-        on_change=_take_dice,
-        help=t("All columns use the same random number at each token; they differ only where their settings do."),
-    )
     st.session_state["by_hand"] = setup.by_hand
-    hand.toggle(t("Token by token"), key="by_hand", on_change=_take_hand)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.segmented_control(
+            t("Columns"),
+            list(range(FEWEST, MOST + 1)),
+            key="column_count",
+            format_func=lambda count: t("{count} columns", count=count) if count == len(setup.columns) else str(count),
+            required=True,
+            label_visibility="collapsed",
+            width="content",
+            on_change=_take_count,
+        )
+        st.button(
+            t("Other seeds"),
+            key="other_seeds",
+            icon=":material/casino:",
+            on_click=_other_seeds,
+            help=t("Every column's seed, and that of the same dice, goes up by one."),
+        )
+        st.toggle(
+            t("Same dice"),
+            key="same_dice",
+            width="content",
+            on_change=_take_dice,
+            help=t("All columns use the same random number at each token; they differ only where their settings do."),
+        )
+        st.toggle(t("Token by token"), key="by_hand", width="content", on_change=_take_hand)
 
 
 def draw_column(setup: Setup, number: int) -> None:
@@ -124,22 +141,27 @@ def draw_column(setup: Setup, number: int) -> None:
         on_change=_take_preset,
         args=(number,),
     )
-    with st.popover(summary(column), icon=":material/tune:", width="stretch", key=f"settings_{number}"):
-        _settings(column, number)
+    line = summary(column, own_seed=setup.dice is None)
+    with st.popover(line, icon=":material/tune:", width="stretch", key=f"settings_{number}"):
+        _settings(setup, number)
 
 
-def _settings(column: SampleConfig, number: int) -> None:
+def _settings(setup: Setup, number: int) -> None:
+    column = setup.columns[number]
     most = limit("MINIGPT_SAMPLE_TOKENS")
     fields = (
         ("temperature", t("Temperature"), {"min_value": 0.0, "step": 0.1, "format": "%g"}, t("0 is greedy")),
         ("top_k", t("Top-k"), {"min_value": 0, "step": 1}, t("how many tokens may be drawn; 0 is off")),
         ("top_p", t("Top-p"), {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}, t("1 is off")),
-        ("seed", t("Seed"), {"min_value": 0, "max_value": LARGEST_SEED}, t("of this column's own generator")),
+        ("seed", t("Seed"), {"min_value": 0, "max_value": LARGEST_SEED}, t("of this column's own dice")),
         ("max_new_tokens", t("Tokens"), {"min_value": 1, "max_value": most}, t("at most; the end of the text counts")),
     )
     for name, label, options, help in fields:
         key = f"{name}_{number}"
-        st.session_state[key] = min(getattr(column, name), options.get("max_value", float("inf")))
+        value = min(getattr(column, name), options.get("max_value", float("inf")))
+        if name == "seed" and setup.dice is not None:
+            value, help = setup.dice, t("of the dice that all columns share")
+        st.session_state[key] = value
         st.number_input(label, key=key, help=help, on_change=_take_setting, args=(number, name), **options)
     key = f"slide_{number}"
     st.session_state[key] = column.at_context_length == "slide"
@@ -174,6 +196,16 @@ def _take_count() -> None:
     choose(columns=(*columns[:count], *new))
 
 
+def _other_seeds() -> None:
+    setup = current()
+    following = [replace(column, seed=_next_seed(column.seed)) for column in setup.columns]
+    choose(columns=tuple(following), dice=None if setup.dice is None else _next_seed(setup.dice))
+
+
+def _next_seed(seed: int) -> int:
+    return (seed + 1) % (LARGEST_SEED + 1)
+
+
 def _take_dice() -> None:
     choose(dice=current().columns[0].seed if st.session_state["same_dice"] else None)
 
@@ -192,6 +224,9 @@ def _take_preset(number: int) -> None:
 
 
 def _take_setting(number: int, name: str) -> None:
+    if name == "seed" and current().dice is not None:
+        choose(dice=st.session_state[f"seed_{number}"])
+        return
     _change(number, **{name: st.session_state[f"{name}_{number}"]})
 
 

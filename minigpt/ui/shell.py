@@ -30,6 +30,7 @@ def route():
             st.Page("pages/attention.py", title=t("Attention"), icon=":material/grid_on:", url_path="attention"),
             st.Page("pages/logits.py", title=t("Logits"), icon=":material/bar_chart:", url_path="logits"),
             st.Page("pages/training.py", title=t("Training"), icon=":material/model_training:", url_path="training"),
+            st.Page("pages/sampling.py", title=t("Sampling"), icon=":material/casino:", url_path="sampling"),
         ],
         position="top",
     )

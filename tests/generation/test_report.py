@@ -71,4 +71,5 @@ def test_refusals_are_one_sentence(capsys: pytest.CaptureFixture[str], options: 
 
 def test_bytes_that_are_no_text_are_written_in_hex():
     assert readable("é法".encode()[:-1] + b"\n a") == "é‹E6›‹B3›\n a"
+    assert readable(b"\x00\x7f a\t\xc2\x85") == "‹00›‹7F› a\t‹85›"
     assert readable(b"") == ""
