@@ -1,6 +1,7 @@
 """Settings as one short plain string, for links: `0.8,50,0.95,31415,24` and `;` between columns."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from minigpt.generation.settings import SampleConfig
 
@@ -36,8 +37,15 @@ def _read(number: int, text: str) -> SampleConfig:
     if len(values) != 5 and not slides:
         raise ValueError(f"column {number} is {text!r}; allowed: {', '.join(ORDER)}, then slide or nothing")
     try:
-        temperature, top_p = float(values[0]), float(values[2])
-        top_k, seed, length = int(values[1]), int(values[3]), int(values[4])
+        temperature, top_k, top_p, seed, length = map(_number, values[:5])
         return SampleConfig(temperature, top_k, top_p, seed, length, "slide" if slides else "stop")
     except ValueError as error:
         raise ValueError(f"column {number}, {text!r}: {error}") from error
+
+
+def _number(text: str) -> int | float | str:
+    """A number if `text` is one; else the text itself, for the setting to refuse with its range."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
