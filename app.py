@@ -5,8 +5,6 @@ else is in `pages/` (what is told), `minigpt/ui` and `minigpt/figures` (how it i
 (what is computed).
 """
 
-import sys
-
 import streamlit as st
 
 from minigpt.ui import shell
@@ -15,10 +13,9 @@ from minigpt.ui.text import t
 shell.configure()
 
 page = shell.route()
-warming = shell.warm()
-if warming.is_alive() or "minigpt.ui.strip" not in sys.modules:
+ready = shell.warm()
+if not ready.is_set():
     with st.spinner(t("Opening the model …")):
-        warming.join()
-        import minigpt.ui.strip  # noqa: F401
+        ready.wait()
 
 shell.run(page)

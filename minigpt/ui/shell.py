@@ -69,21 +69,27 @@ def view():
 
 
 @st.cache_resource(show_spinner=False)
-def warm() -> threading.Thread:
-    """Import the slow packages once, beside the first paint, then take them out of the collector's rounds.
+def warm() -> threading.Event:
+    """Import the slow packages once, in the background; the event is set when the strip can be drawn.
 
-    One torch thread: several readers on two cores are served faster so.
+    Torch comes first, as nothing can be shown without it. At the end everything imported is taken out of
+    the collector's rounds. One torch thread: several readers on two cores are served faster so.
     """
+    ready = threading.Event()
 
     def work() -> None:
+        try:
+            import torch
+
+            torch.set_num_threads(1)
+            import minigpt.ui.strip  # noqa: F401
+        finally:
+            ready.set()  # a fault in an import shows where the import is needed
         import pandas  # noqa: F401
         import plotly.graph_objects  # noqa: F401
-        import torch
 
-        torch.set_num_threads(1)
         gc.collect()
         gc.freeze()
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    return thread
+    threading.Thread(target=work, daemon=True).start()
+    return ready
