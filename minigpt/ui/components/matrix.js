@@ -301,7 +301,7 @@ class Matrix {
     for (const [name, place, what] of [[said.rowTitle, said.r, said.row], [said.columnTitle, said.c, said.column]]) {
       make("span", "name", this.tip).textContent = name;
       const line = make("span", "what", this.tip);
-      make("i", "", line).textContent = `${place}  `;
+      if (what !== `${place}` && !what.startsWith(`${place} `)) make("i", "", line).textContent = `${place}  `;
       line.append(what);
     }
     make("span", "exact", this.tip).textContent = said.mask ? `${said.value}  (${said.mask})` : said.value;

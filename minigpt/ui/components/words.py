@@ -11,7 +11,7 @@ def cell_words() -> dict[str, str]:
     return {
         "row": t("row"),
         "column": t("column"),
-        "masked": t("masked, not a zero"),
+        "masked": t("hidden by the mask"),
         "speak": _template(sentence, "rowTitle", "r", "row", "columnTitle", "c", "column", "value", "mask"),
     }
 
