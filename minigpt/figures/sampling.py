@@ -29,9 +29,12 @@ def stages_figure(rows: Sequence[Row], titles: Sequence[str], removed: str) -> g
     Rows stand at integer positions, so that equal labels never fall together. Raises ValueError unless every row has
     a share for every stage and each stage sums to 1 within 1e-5.
     """
+    for row in rows:
+        if len(row.shares) != len(titles):
+            raise ValueError(f"row {row.label!r} has {len(row.shares)} shares, there are {len(titles)} stages")
     for stage, title in enumerate(titles):
         total = sum(row.shares[stage] or 0.0 for row in rows)
-        if abs(total - 1) > 1e-5 or any(len(row.shares) != len(titles) for row in rows):
+        if abs(total - 1) > 1e-5:
             raise ValueError(f"the shares of stage {title!r} must sum to 1, got {total!r}")
     highest = max(share or 0.0 for row in rows for share in row.shares)
     ticks = {"tickmode": "array", "tickvals": list(range(len(rows))), "ticktext": [_tick(row) for row in rows]}

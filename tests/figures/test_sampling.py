@@ -1,0 +1,67 @@
+"""Figures of the sampling page: the numbers given are the numbers drawn, hostile labels are text."""
+
+import pytest
+
+from minigpt.figures.sampling import Part, Row, cost_figure, dice_figure, seeds_figure, stages_figure
+from minigpt.figures.theme import KEY, PREDICTION, REST
+
+ROWS = [
+    Row("<b>x</b>", (0.5, 0.6, 0.75, 1.0), drawn=True),
+    Row("y", (0.2, 0.2, 0.25, None)),
+    Row("3 others", (0.2, 0.2, 0.0, 0.0), rest=True),
+    Row("2 blocked", (0.1, None, None, None), rest=True),
+]
+TITLES = ["raw", "temperature 0.8", "top-k 2", "top-p 0.5"]
+
+
+def test_every_stage_has_its_shares_on_one_scale():
+    figure = stages_figure(ROWS, TITLES, "removed")
+    assert len(figure.data) == 4
+    for stage, bars in enumerate(figure.data):
+        assert list(bars.x) == [row.shares[stage] or 0.0 for row in ROWS]
+        assert list(bars.y) == [0, 1, 2, 3]
+    assert figure.data[3].text == ("100 %", "removed", "0 %", "removed")
+    assert figure.data[0].marker.color[0] == PREDICTION and figure.data[0].marker.color[2] == REST
+    axes = [figure.layout.xaxis, figure.layout.xaxis2, figure.layout.xaxis3, figure.layout.xaxis4]
+    assert len({tuple(axis.range) for axis in axes}) == 1
+    assert all(a.domain[1] < b.domain[0] for a, b in zip(axes[:-1], axes[1:], strict=True))
+    assert figure.layout.yaxis.ticktext[0] == "<b>▶ &lt;b&gt;x&lt;/b&gt;</b>"
+    assert [note.text for note in figure.layout.annotations] == TITLES
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [((0.4, 0.6, 0.75, 1.0), "stage 'raw' must sum to 1"), ((0.5, 0.6, 0.75), "3 shares, there are 4 stages")],
+)
+def test_a_stage_that_is_not_whole_is_refused(shares: tuple, sentence: str):
+    with pytest.raises(ValueError, match=sentence):
+        stages_figure([Row("x", shares), *ROWS[1:]], TITLES, "removed")
+
+
+def test_the_throw_stands_on_every_bar():
+    bars = [("A", [Part("a", 0.25), Part("b", 0.75, drawn=True)]), ("B", [Part("…", 0.02), Part("c", 0.98)])]
+    figure = dice_figure(bars, 0.3, "share")
+    assert [(bar.x[0], bar.y[0]) for bar in figure.data] == [(0.25, 0), (0.75, 0), (0.02, 1), (0.98, 1)]
+    assert figure.data[1].marker.color == PREDICTION and figure.data[2].text == ("",)
+    line = figure.layout.shapes[0]
+    assert (line.x0, line.x1, line.line.color) == (0.3, 0.3, KEY)
+    assert figure.layout.annotations[0].text == "u = 0.300000"
+
+
+def test_every_text_is_a_dot_and_every_column_has_its_mean():
+    figure = seeds_figure([("surprise", [[1.0, 3.0], []]), ("copy", [[2.0, 2.0], [5.0, 7.0]])], "AB")
+    dots = [trace for trace in figure.data if trace.mode == "markers"]
+    means = [trace for trace in figure.data if trace.mode == "lines"]
+    assert [list(trace.y) for trace in dots] == [[1, 3], [2, 2], [5, 7]]
+    assert [trace.y[0] for trace in means] == [2, 2, 6]
+    assert [trace.xaxis for trace in dots] == ["x", "x2", "x2"]
+    assert all(abs(x - round(x)) < 0.4 for trace in dots for x in trace.x)
+
+
+def test_costs_that_were_not_measured_are_left_out():
+    figure = cost_figure([4, 5, 6], [1.0, 2.0, 2.5], [3.0, None, 2.6], ("with", "without"), ("ids", "ms"))
+    assert list(figure.data[0].y) == [1.0, 2.0, 2.5]
+    assert (list(figure.data[1].x), list(figure.data[1].y)) == ([4, 6], [3.0, 2.6])
+    assert {note.yshift for note in figure.layout.annotations} == {-8, 8}  # the ends are close: labels move apart
+    empty = cost_figure([], [], [], ("with", "without"), ("ids", "ms"))
+    assert len(empty.layout.annotations) == 0
