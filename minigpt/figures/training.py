@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-TRAIN, VALIDATION = "#64748b", "#9333ea"
+TRAIN, VALIDATION = "#0891b2", "#9333ea"
 BATCH = "#94a3b8"
-SERIES = ("#3b82f6", "#ef4444", "#10b981", "#e3a300", "#0891b2", "#db2777", "#65a30d", "#92400e")
+SERIES = ("#3b82f6", "#ef4444", "#10b981", "#e3a300", "#db2777", "#65a30d", "#92400e", "#64748b")
 MOST_POINTS = 600  # of a curve: more are finer than a screen
 
 
@@ -40,13 +40,14 @@ def curves_chart(
 ) -> dict:
     """Curves over the steps of `span` (first and last, both included) as an ECharts option.
 
-    Points outside the span are left out, so that the vertical axis fits what is shown; of a curve with
-    more than `most` points in it every second, third, ... is drawn, and always the last. `best` marks a
-    point (label, step, value). Values keep all digits, the hover shows six decimals. Names must differ;
-    curves that share one list of steps travel as one table, which is three times as fast.
+    Points outside the span are left out, so that the vertical axis fits what is shown (it begins at 0
+    unless the first step is left out); of a curve with more than `most` points in it every second,
+    third, ... is drawn, and always the last. `best` marks a point (label, step, value). Values keep all
+    digits, the hover shows six decimals. Names must differ; curves that share one list of steps travel
+    as one table, which is three times as fast.
     """
     frames, places = _frames(curves, span, most)
-    series = [_series(curve, place) for curve, place in zip(curves, places, strict=True)]
+    series = [_series(curve, place, len(frames[place])) for curve, place in zip(curves, places, strict=True)]
     if levels and series:
         series[0]["markLine"] = _levels(levels)
     if best and span[0] <= best[1] <= span[1] and series:
@@ -56,8 +57,14 @@ def curves_chart(
         "grid": {"left": 56, "right": 20, "top": 40, "bottom": 28},
         "legend": {"top": 0, "left": 0, "icon": "roundRect", "itemHeight": 4, "itemWidth": 18, "type": "scroll"},
         "tooltip": {"trigger": "axis", "valueFormatter": "%.6f", "axisPointer": {"snap": True}},
-        "xAxis": {"type": "value", "min": span[0], "max": span[1], "splitLine": {"show": False}},
-        "yAxis": {"type": "log" if logarithmic else "value", "scale": True, "splitNumber": 5},
+        "xAxis": {
+            "type": "value",
+            "min": span[0],
+            "max": span[1],
+            "splitLine": {"show": False},
+            "axisPointer": {"label": {"precision": 0}},
+        },
+        "yAxis": {"type": "log" if logarithmic else "value", "scale": span[0] > 0, "splitNumber": 5},
         "dataset": [{"source": frame} for frame in frames],
         "series": series,
     }
@@ -82,7 +89,7 @@ def _kept(steps: Sequence[int], span: tuple[int, int], most: int) -> list[int]:
     return inside[::-1][:: -(-len(inside) // most) or 1][::-1]
 
 
-def _series(curve: Curve, place: int) -> dict:
+def _series(curve: Curve, place: int, points: int) -> dict:
     width = {"thin": 1, "points": 2, "dashed": 1.5}[curve.kind]
     return {
         "type": "line",
@@ -90,7 +97,7 @@ def _series(curve: Curve, place: int) -> dict:
         "datasetIndex": place,
         "encode": {"x": "step", "y": curve.name, "tooltip": [curve.name]},
         "color": curve.colour,
-        "showSymbol": curve.kind != "thin",
+        "showSymbol": curve.kind != "thin" or points < 3,
         "symbolSize": 5,
         "connectNulls": True,
         "lineStyle": {"width": width, "type": "dashed" if curve.kind == "dashed" else "solid"},

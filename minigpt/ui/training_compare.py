@@ -52,12 +52,13 @@ def take_away(id: str) -> None:
             t("Metrics, CSV"), lambda: metrics_csv(run), f"{id}.csv", "text/csv", key="train_csv",
             icon=":material/download:", on_click="ignore",
         )  # fmt: skip
-        if run.steps:
-            st.download_button(
-                t("Checkpoint of step {step}", step=_shown_step(id, run)), lambda: _checkpoint(id, run),
-                f"{id}-step-{_shown_step(id, run):06d}.safetensors", "application/octet-stream",
-                key="train_checkpoint", icon=":material/download:", on_click="ignore",
-            )  # fmt: skip
+        step = _step_in_strip(id, run)
+        st.download_button(
+            t("Last checkpoint") if step is None else t("Checkpoint of step {step}", step=step),
+            lambda: checkpoint_path(run.folder, run.steps[-1] if step is None else step).read_bytes(),
+            f"{id}-{'last' if step is None else f'step-{step:06d}'}.safetensors", "application/octet-stream",
+            key="train_checkpoint", icon=":material/download:", on_click="ignore", disabled=not run.steps,
+        )  # fmt: skip
         st.download_button(
             t("Whole run, zip"), lambda: run_zip(run), f"{id}.zip", "application/zip", key="train_zip",
             icon=":material/download:", on_click="ignore",
@@ -76,14 +77,10 @@ def guarded(draw, *arguments) -> None:
         messages.problem(str(error))
 
 
-def _shown_step(id: str, run: Run) -> int:
-    """The step the strip shows, if it shows this run; the last saved one otherwise."""
+def _step_in_strip(id: str, run: Run) -> int | None:
+    """The step the strip shows, if it shows this run."""
     space = workspace.current()
-    return space.step if space.model == f"run-{id}" and space.step in run.steps else run.steps[-1]
-
-
-def _checkpoint(id: str, run: Run) -> bytes:
-    return checkpoint_path(run.folder, _shown_step(id, run)).read_bytes()
+    return space.step if space.model == f"run-{id}" and space.step in run.steps else None
 
 
 def _run(id: str) -> Run:

@@ -66,7 +66,7 @@ def _panel(id: str, others: list[str], going: bool) -> None:
 def _failure(id: str, now: State) -> str:
     if now.status == "deleted":
         return t("There is no run {id} here: its folder was deleted, or the link is wrong.", id=id)
-    return t("This run failed. {reason}. What was saved before stays.", reason=now.reason.rstrip("."))
+    return t("This run failed: {reason}. What was saved before stays.", reason=now.reason.rstrip("."))
 
 
 def _numbers(id: str, now: State, others: list[str]) -> None:
@@ -96,8 +96,8 @@ def _metrics(data: Feed, info, now: State) -> None:
     best.metric(t("Best validation loss"), found)
     rate = data.speed()
     speed.metric(t("Tokens a second"), f"{rate[1]:,.0f}" if rate else "–")
-    done = now.status == "finished"
-    left.metric(t("Time left"), "0:00" if done else training_words.time_left(data, info))
+    moving = now.going or now.status == "paused"
+    left.metric(t("Time left"), training_words.time_left(data, info) if moving else "–")
 
 
 def _view(steps: int) -> tuple[tuple[int, int], bool]:

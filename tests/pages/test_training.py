@@ -142,7 +142,7 @@ def test_a_learning_rate_beyond_reason_fails_with_one_message():
     wait_until(id, "failed")
     at.run()
     assert len(errors(at)) == 1
-    assert errors(at)[0].startswith("This run failed. step 2: loss ")
+    assert errors(at)[0].startswith("This run failed: step 2: loss ")
     assert "a learning rate below 1000 may help" in errors(at)[0]
     assert "0" in at.select_slider(key="step_choice").options  # the strip is as usable as before
 

@@ -1,0 +1,172 @@
+"""Live training in a real browser: the chart stays, the run stays, browsers stay apart, time can be travelled."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.driver import App
+
+LONG = 60_000  # ms; the machine may be busy
+
+
+def start(page: Page, **fields) -> str:
+    """Fill number fields of the mg-1 preset, press Start; the id of the run once its first step is on screen."""
+    for name, value in fields.items():
+        box = page.locator(f".st-key-train_mg-1_{name} input")
+        box.fill(str(value))
+        box.press("Enter")
+    before = run_id(page)
+    button(page, "start").click()
+    page.wait_for_function("(old) => new URLSearchParams(location.search).get('run') !== old", arg=before, timeout=LONG)
+    expect(step(page)).not_to_have_text("–", timeout=LONG)
+    page.wait_for_function(
+        "() => Number(document.querySelector('[data-testid=stMetricValue]').innerText.split(' ')[0]) > 0", timeout=LONG
+    )
+    return run_id(page)
+
+
+def run_id(page: Page) -> str | None:
+    return page.evaluate("new URLSearchParams(location.search).get('run')")
+
+
+def button(page: Page, name: str):
+    """A button of the page; Streamlit keeps an invisible copy of one that has a tooltip."""
+    return page.locator(f".st-key-train_{name} button").first
+
+
+def step(page: Page):
+    return page.locator('[data-testid="stMetricValue"]').first
+
+
+def at_step(page: Page) -> int:
+    return int(step(page).inner_text().split()[0].replace(",", ""))
+
+
+def wait_for_step(page: Page, least: int) -> None:
+    page.wait_for_function(
+        "(n) => Number(document.querySelector('[data-testid=stMetricValue]').innerText.split(' ')[0]"
+        ".replace(',', '')) >= n",
+        arg=least,
+        timeout=LONG,
+    )
+
+
+def last_label(page: Page) -> int:
+    """The greatest whole number on the axes of the loss chart, drawn as SVG."""
+    labels = page.locator(".st-key-loss_curves svg text").all_text_contents()
+    return max(int(label.replace(",", "")) for label in labels if label.replace(",", "").isdigit())
+
+
+def test_the_chart_stays_in_place_and_keeps_its_zoom_while_the_run_goes_on(app, page):
+    app.open("training")
+    start(page, steps=3000)
+    page.locator(".st-key-train_picture").get_by_text("SVG").click()
+    axis = page.locator(".st-key-loss_curves svg text")
+    expect(axis.first).to_be_visible(timeout=LONG)
+    handle = page.locator(".st-key-train_span_3000 input[type=range]").last
+    handle.focus()
+    page.keyboard.press("Home")  # the upper end to the lower one, then up again
+    for _ in range(5):
+        page.keyboard.press("PageUp")
+    wait_for_step(page, at_step(page) + 1)
+    page.wait_for_timeout(1500)
+    shown = page.locator(".st-key-train_span_3000").inner_text()
+    page.evaluate("document.querySelector('.st-key-loss_curves svg').dataset.mark = 'same'")
+    last = last_label(page)
+    assert last < 3000
+    wait_for_step(page, at_step(page) + 30)
+    assert page.locator(".st-key-train_span_3000").inner_text() == shown
+    again = last_label(page)
+    assert again == last
+    assert page.evaluate("document.querySelector('.st-key-loss_curves svg').dataset.mark") == "same"
+    button(page, "stop").click()
+    expect(page.get_by_text("it can go on from there")).to_be_visible(timeout=LONG)
+
+
+def test_a_refresh_another_page_and_a_closed_tab_keep_the_run(app, page):
+    tab = app.context.new_page()
+    tab.goto("/training")
+    id = start(tab, steps=20000)
+    before = at_step(tab)
+    tab.close()
+    page.goto(f"/training?run={id}")
+    expect(step(page)).to_be_visible(timeout=LONG)
+    wait_for_step(page, before + 1)
+    before = at_step(page)
+    page.reload()
+    expect(step(page)).to_be_visible(timeout=LONG)
+    assert run_id(page) == id and at_step(page) >= before
+    page.get_by_role("link", name="Tokens").click()
+    expect(page.get_by_role("link", name="Tokens")).to_be_visible()
+    assert run_id(page) == id
+    page.get_by_role("link", name="Training").click()
+    expect(step(page)).to_be_visible(timeout=LONG)
+    wait_for_step(page, before + 1)
+    before = at_step(page)
+    button(page, "stop").click()
+    expect(page.get_by_text("Stopped after step")).to_be_visible(timeout=LONG)
+    stopped = at_step(page)
+    page.wait_for_timeout(1500)
+    assert at_step(page) == stopped
+    page.keyboard.press("p")
+    expect(button(page, "pause")).to_be_visible(timeout=LONG)
+    wait_for_step(page, stopped + 1)
+    page.keyboard.press("x")
+    expect(page.get_by_text("Stopped after step")).to_be_visible(timeout=LONG)
+
+
+def test_three_browsers_train_at_once_and_see_only_their_own(browser, server):
+    apps = [App(browser, server, (1200, 900), "light") for _ in range(3)]
+    try:
+        runs = []
+        for place, app in enumerate(apps):
+            app.open("training")
+            runs.append(start(app.page, steps=3000 + place))
+        for place, app in enumerate(apps):
+            expect(step(app.page)).to_contain_text(f"{3000 + place:,}", timeout=LONG)
+            app.page.locator(".st-key-run_choice").click()
+            options = app.page.get_by_role("option")
+            expect(options).to_have_count(1)
+            assert runs[place][-4:] in options.first.inner_text()
+            app.page.keyboard.press("Escape")
+        guest = apps[0].page
+        guest.goto(f"/training?run={runs[1]}")
+        expect(guest.get_by_text("Another browser made this run")).to_be_visible(timeout=LONG)
+        expect(button(guest, "stop")).to_be_disabled()
+        for app, id in zip(apps[1:], runs[1:], strict=True):
+            button(app.page, "stop").click()
+            expect(app.page.get_by_text("Stopped after step")).to_be_visible(timeout=LONG)
+            assert run_id(app.page) == id
+        guest.goto(f"/training?run={runs[0]}")
+        expect(button(guest, "stop")).to_be_enabled(timeout=LONG)
+        button(guest, "stop").click()
+        expect(guest.get_by_text("Stopped after step")).to_be_visible(timeout=LONG)
+    finally:
+        for app in apps:
+            app.close()
+    faults = [fault for app in apps for fault in app.watch.faults()]
+    assert not faults, faults
+
+
+def test_play_walks_to_the_last_step_and_other_controls_work_meanwhile(app, page):
+    app.open("", step=300)
+    page.locator(".st-key-play_steps button").first.click()
+    page.wait_for_function("() => Number(new URLSearchParams(location.search).get('step')) > 300", timeout=LONG)
+    page.get_by_role("link", name="Attention").click()  # goes on, on another page
+    page.get_by_role("button", name="red", exact=False).first.click()
+    page.wait_for_function("() => new URLSearchParams(location.search).get('step') === '600'", timeout=LONG)
+    assert page.evaluate("new URLSearchParams(location.search).get('position')") != "5"
+    app.settle()
+    assert page.evaluate("new URLSearchParams(location.search).get('step')") == "600"
+    expect(page.locator(".st-key-play_steps")).not_to_contain_text("pause")
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [(1440, 900), (820, 900)])
+def test_nothing_is_cut_off(app, page):
+    app.open("training")
+    app.assert_no_overflow()
+    start(page, steps=20)
+    wait_for_step(page, 20)
+    app.settle()
+    app.assert_no_overflow()
+    app.screenshot(f"training-{page.viewport_size['width']}")
