@@ -27,5 +27,6 @@ _DEFAULTS = {
     "MINIGPT_RUNS_AT_ONCE": 8,  # that one trainer process steps in turn; more wait
     "MINIGPT_RUNS_A_BROWSER": 4,  # that one browser may have under way
     "MINIGPT_RUN_STEPS": 100_000,  # of one run made on a page: a run that nobody watches ends
+    "MINIGPT_SAMPLES": 24,  # saved steps of a run that one table of samples shows
     "MINIGPT_RUNS_PAUSED": 16,  # that it keeps in memory; the longest paused is stopped, to be resumed
 }

@@ -11,6 +11,7 @@ from minigpt.ui import (
     training_compare,
     training_controls,
     training_panel,
+    training_samples,
     training_settings,
     workspace,
 )
@@ -61,4 +62,7 @@ with beside:
 training_panel.draw(run, others)
 if trainer.state(run).status != "deleted":
     training_compare.guarded(training_compare.table, run, others)
+    with st.expander(t("Samples over time"), key="train_samples", on_change="rerun") as samples:
+        if samples.open:
+            training_compare.guarded(training_samples.draw, run)
     training_compare.guarded(training_compare.take_away, run)

@@ -71,5 +71,9 @@ def begin(preset: Preset, corpus: Corpus, browser: str, name: str, speed: float)
         put_label(folder, browser, name)
     except OSError as error:
         raise ValueError(f"cannot write the new run {folder}: {error.strerror}") from error
-    trainer().ask("start", folder, speed=speed)
+    try:
+        trainer().ask("start", folder, speed=speed)
+    except ValueError:
+        if state(id).status != "failed":  # a run that failed in its first moments is there, and says why
+            raise
     return id

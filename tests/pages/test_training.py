@@ -320,6 +320,30 @@ def test_overlay_names_the_settings_that_differ(runs):
     assert len(chart(at)["series"]) == 4 and chart(at)["series"][3]["lineStyle"]["type"] == "dashed"
 
 
+def test_samples_over_time_are_what_the_saved_steps_say(runs):
+    from minigpt.generation.settings import SampleConfig
+    from minigpt.generation.stepping import generate, prompt_ids
+    from minigpt.tokenizers.labels import visible_label
+
+    at = open_app("training")
+    id = begin(at, steps=100)
+    wait_until(id, "finished")
+    at.session_state["train_samples"] = True
+    at.run()
+    assert not at.exception and not at.error
+    table = at.dataframe[-1].value
+    assert table["step"].tolist() == [0, 50, 100]
+    model, tokenizer = load_source(f"run-{id}", 100)
+    drawn = list(generate(model, tokenizer, prompt_ids(tokenizer, "The key is"), SampleConfig(0.0, max_new_tokens=32)))
+    text = tokenizer.decode_bytes(step.id for step in drawn if step.id != 257)
+    assert table["text after the prompt"].tolist()[-1] == visible_label(text)
+    at.text_input(key="sample_prompt").set_value("x" * 70).run()
+    assert len(errors(at)) == 1 and "context length" in errors(at)[0]
+    at.text_input(key="sample_prompt").set_value("Paris").run()
+    at.radio(key="sample_steps").set_value("doubling").run()
+    assert at.dataframe[-1].value["step"].tolist() == [0, 1, 2, 4, 8, 16, 32, 64] and not at.error
+
+
 def test_settle_names_each_wrong_part():
     good, none = settle(preset("mg-1"), {"steps": 5}, {"dropout": 0.1})
     assert (good.training.steps, good.model.dropout, none) == (5, 0.1, [])

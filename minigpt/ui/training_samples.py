@@ -1,0 +1,69 @@
+"""Samples over time: what each saved step of a run makes of one prompt, from noise to pattern, in one table."""
+
+import pandas as pd
+import streamlit as st
+
+from minigpt.generation.settings import SampleConfig
+from minigpt.generation.stepping import generate, prompt_ids
+from minigpt.limits import limit
+from minigpt.sources import run_model
+from minigpt.tokenizers.byte_bpe import EOS
+from minigpt.tokenizers.labels import visible_label
+from minigpt.training.recorder import checkpoint_path, is_power_of_two
+from minigpt.training.runs import Run
+from minigpt.training.shelf import run_folder
+from minigpt.ui.text import plain, t
+
+PROMPT = "The key is"
+TOKENS = 32
+LENGTH = {"max_new_tokens": TOKENS}
+TEMPERATURES = {"greedy": 0.0, "warm": 0.8}
+
+
+def draw(id: str) -> None:
+    """The controls and the table. Each text is generated once, and kept for all readers of the run."""
+    run = Run(run_folder(id))
+    text, way, which = st.columns([2, 1.3, 1.5], vertical_alignment="bottom")
+    prompt = text.text_input(t("Prompt"), PROMPT, key="sample_prompt", persist_state="session")
+    names = {"greedy": t("greedy"), "warm": t("temperature 0.8")}
+    temperature = TEMPERATURES[_one(way, t("Draw"), names, "sample_way")]
+    names = {"evaluations": t("at evaluations"), "doubling": t("at 0, 1, 2, 4, …")}
+    steps = _steps(run, _one(which, t("Steps"), names, "sample_steps"))
+    rows = []
+    for step in steps:
+        stamp = checkpoint_path(run.folder, step).stat().st_mtime_ns
+        rows.append((step, *_sample(id, step, stamp, prompt, temperature)))
+    table = pd.DataFrame(rows, columns=[t("step"), t("text after the prompt"), t("tokens"), t("ended")])
+    st.dataframe(table, hide_index=True, width="stretch", key="samples_table")
+    left = len(_all_steps(run, st.session_state["sample_steps"])) - len(steps)
+    note = t("At most {tokens} tokens each, with the same seed at every step.", tokens=TOKENS)
+    more = t("{left} saved steps in between are left out.", left=left) if left else ""
+    st.caption(plain(f"{note} {more}"))
+
+
+def _one(column, label: str, names: dict[str, str], key: str) -> str:
+    """A choice that always has a value."""
+    options = list(names)
+    return column.radio(label, options, key=key, format_func=names.get, horizontal=True, persist_state="session")
+
+
+def _all_steps(run: Run, which: str) -> list[int]:
+    if which == "doubling":
+        return [step for step in run.steps if step == 0 or is_power_of_two(step)]
+    return [row.step for row in run.evaluations() if row.step in run.steps]
+
+
+def _steps(run: Run, which: str) -> list[int]:
+    """The steps to sample, thinned evenly to the limit; the last one is always there."""
+    steps, most = _all_steps(run, which), limit("MINIGPT_SAMPLES")
+    return steps[::-1][:: -(-len(steps) // most) or 1][::-1]
+
+
+@st.cache_data(show_spinner=False, max_entries=2000)
+def _sample(id: str, step: int, stamp: int, prompt: str, temperature: float) -> tuple[str, int, str]:
+    """Text with visible blanks, how many tokens, and why it ended."""
+    model, tokenizer = run_model(run_folder(id), step)
+    drawn = list(generate(model, tokenizer, prompt_ids(tokenizer, prompt), SampleConfig(temperature, **LENGTH)))
+    ids = [one.id for one in drawn if one.id != EOS]
+    why = {"eos": t("by itself (EOS)"), "length": t("at the limit"), "context_limit": t("at the end of the context")}
+    return visible_label(tokenizer.decode_bytes(ids)), len(drawn), why[drawn[-1].stop]
