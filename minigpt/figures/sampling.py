@@ -115,7 +115,7 @@ def dice_figure(bars: Sequence[tuple[str, Sequence[Part]]], throw: float, axis: 
         "barmode": "stack",
         "margin": {"l": 8, "r": 16, "t": 28, "b": 8},
         "shapes": [line | {"line": {"width": 2, "color": KEY}}],
-        "annotations": [note | {"text": f"u = {throw:.6f}"}],
+        "annotations": [note | {"text": f"u = {throw:.6f}"}, *_names(bars)],
         "xaxis": {"range": [0, 1], "tickvals": [0, 0.25, 0.5, 0.75, 1], "title": {"text": axis}, "showgrid": False},
         "yaxis": names | {"range": [len(bars) - 0.5, -0.5], "showgrid": False},
     }
@@ -131,13 +131,26 @@ def _part(part: Part, number: int) -> dict:
         "y": [number],
         "width": [0.72],
         "marker": {"color": PREDICTION if part.drawn else REST, "line": {"width": 0.8, "color": LINE}},
-        "text": [label if part.share > NARROW else ""],
+        "text": [label if part.drawn and part.share > NARROW else ""],
         "textposition": "inside",
         "insidetextanchor": "middle",
         "textangle": 0,
         "hovertext": [f"{label}<br>{percent(part.share)}"],
         "hoverinfo": "text",
     }
+
+
+def _names(bars: Sequence[tuple[str, Sequence[Part]]]) -> list[dict]:
+    """The labels of wide grey parts; annotations, as their colour follows the theme."""
+    notes = []
+    for number, (_, parts) in enumerate(bars):
+        start = 0.0
+        for part in parts:
+            if part.share > NARROW and not part.drawn:
+                label = plotly_text(shortened(part.label))
+                notes.append({"x": start + part.share / 2, "y": number, "text": label, "showarrow": False})
+            start += part.share
+    return notes
 
 
 def seeds_figure(panels: Sequence[tuple[str, Sequence[Sequence[float]]]], names: Sequence[str]) -> go.Figure:

@@ -42,10 +42,13 @@ def test_the_throw_stands_on_every_bar():
     bars = [("A", [Part("a", 0.25), Part("b", 0.75, drawn=True)]), ("B", [Part("…", 0.02), Part("c", 0.98)])]
     figure = dice_figure(bars, 0.3, "share")
     assert [(bar.x[0], bar.y[0]) for bar in figure.data] == [(0.25, 0), (0.75, 0), (0.02, 1), (0.98, 1)]
-    assert figure.data[1].marker.color == PREDICTION and figure.data[2].text == ("",)
+    assert figure.data[1].marker.color == PREDICTION
+    assert [bar.text for bar in figure.data] == [("",), ("b",), ("",), ("",)]
     line = figure.layout.shapes[0]
     assert (line.x0, line.x1, line.line.color) == (0.3, 0.3, KEY)
+    notes = [(note.text, note.x, note.y) for note in figure.layout.annotations[1:]]
     assert figure.layout.annotations[0].text == "u = 0.300000"
+    assert notes == [("a", 0.125, 0), ("c", pytest.approx(0.51), 1)]
 
 
 def test_every_text_is_a_dot_and_every_column_has_its_mean():

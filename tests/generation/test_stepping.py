@@ -1,10 +1,14 @@
 """Generation: the contract of the source text, equal logits with and without the cache, stops, columns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from minigpt.config import ModelConfig
+from minigpt.config import ModelConfig, TrainConfig
+from minigpt.corpus.batches import batch_records
+from minigpt.corpus.records import bundled_corpus
 from minigpt.generation.drawing import draw_with_dice, new_generator, throw_dice
 from minigpt.generation.measures import first_difference
 from minigpt.generation.settings import PRESETS, SampleConfig
@@ -12,6 +16,7 @@ from minigpt.generation.stepping import Step, generate, never_drawn, prompt_ids
 from minigpt.model.gpt import MiniGPT
 from minigpt.sources import load_source
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
+from minigpt.training.loop import Training
 
 BYTES = ByteBPE()  # 256 bytes and three specials
 HOT = SampleConfig(temperature=1.0, seed=7, max_new_tokens=20)
@@ -125,6 +130,27 @@ def test_a_column_writes_the_same_alone_with_others_and_in_another_order(name: s
     torch.set_rng_state(state)
     list(generate(model, tokenizer, context, COLUMNS, dice_seed=1))
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_training_and_sampling_do_not_disturb_each_other():
+    model, tokenizer = load_source("mini-gpt", 50)
+    texts_of_records = [record.text for record in bundled_corpus().train]
+    context, losses, ids = prompt_ids(tokenizer, "The "), {}, {}
+    for together in (True, False):
+        split = batch_records(texts_of_records, tokenizer, 64)
+        config = replace(model.config, dropout=0.1)
+        training = Training(MiniGPT(config), split, None, TrainConfig(steps=30))
+        source = generate(model, tokenizer, context, HOT)
+        if together:
+            reports, ids[together] = [], []
+            for step in source:
+                ids[together].append(step.id)
+                reports.append(training.advance())
+        else:
+            ids[together] = [step.id for step in source]
+            reports = [training.advance() for _ in ids[together]]
+        losses[together] = [report.loss for report in reports]
+    assert ids[True] == ids[False] and losses[True] == losses[False]
 
 
 def test_same_dice_for_all():

@@ -1,0 +1,45 @@
+"""The sampling page in a browser: tokens arrive, a click shows a draw, hostile output stays text."""
+
+from playwright.sync_api import expect
+
+
+def test_long_texts_arrive_little_by_little_and_a_click_shows_the_draw(app, page):
+    page.goto("/sampling?model=chapter-7&prompt=The+&columns=0,0,1,1,120;1,20,1,7,400,slide")
+    expect(page.get_by_text("tokens so far …").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Stopped at the length asked for, 400 tokens.")).to_be_visible(timeout=120_000)
+    app.settle()
+    chip = page.locator(".st-key-tokens_1 button.chip").nth(30)
+    chip.click()
+    app.settle()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_text("Column B, token 30:")).to_be_visible()
+    chip.press("ArrowRight")
+    app.settle()
+    expect(page.get_by_text("Column B, token 31:")).to_be_visible()
+    app.assert_no_overflow()
+
+
+def test_a_typed_prompt_and_the_next_button(app, page):
+    app.open("sampling")
+    box = page.get_by_label("Prompt")
+    box.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("<b>$x$</b> **y**\n")
+    app.settle()
+    assert "prompt=%3Cb%3E" in page.url
+    page.get_by_text("Token by token").click()
+    app.settle()
+    for _ in range(2):
+        page.get_by_role("button", name="Next token").click()
+        app.settle()
+    expect(page.locator(".st-key-tokens_0 button.chip")).to_have_count(2)
+    expect(page.get_by_text("2 tokens so far …").first).to_be_visible()
+
+
+def test_the_same_link_gives_the_same_texts_in_another_window(app, page):
+    app.open("sampling", prompt="法", columns="1.5,0,1,3,30;2,50,0.95,4,30", step=50)
+    codes = page.locator('[data-testid="stCode"] code')
+    expect(codes).to_have_count(2)
+    first = codes.all_inner_texts()
+    app.open("sampling", prompt="法", columns="1.5,0,1,3,30;2,50,0.95,4,30", step=50)
+    assert codes.all_inner_texts() == first
