@@ -66,40 +66,53 @@ class Step:
         """The ids the model read for this step, at most its context length."""
         return tuple(self._written[slice(*self._span)])
 
-    @cached_property
+    @property
     def chain(self) -> Chain:
-        """Every stage from the logits to the distribution that was drawn from."""
+        """Every stage from the logits to the distribution that was drawn from; computed at each call."""
         return filter_chain(self.logits, self.settings, self.forbidden)
+
+    @cached_property
+    def _facts(self) -> dict[str, float]:
+        """The numbers below, kept without the chain: it is a dozen times as large as the logits."""
+        chain = self.chain
+        return {
+            "raw_probability": chain.raw_probabilities[self.id].item(),
+            "probability": chain.probabilities[self.id].item(),
+            "rank": rank_of(chain.allowed_logits, self.id),
+            "kept": int(chain.kept_top_p.sum()),
+            "entropy": entropy(chain.probabilities.double().numpy()),
+            "raw_entropy": entropy(chain.raw_probabilities.double().numpy()),
+        }
 
     @property
     def raw_probability(self) -> float:
         """Probability of the choice before all filters, over the whole vocabulary."""
-        return self.chain.raw_probabilities[self.id].item()
+        return self._facts["raw_probability"]
 
     @property
     def probability(self) -> float:
         """Probability of the choice in the distribution drawn from."""
-        return self.chain.probabilities[self.id].item()
+        return self._facts["probability"]
 
-    @cached_property
+    @property
     def rank(self) -> int:
         """Place of the choice among the allowed logits, 1 for the best."""
-        return rank_of(self.chain.allowed_logits, self.id)
+        return self._facts["rank"]
 
     @property
     def kept(self) -> int:
         """How many ids could be drawn."""
-        return int(self.chain.kept_top_p.sum())
+        return self._facts["kept"]
 
-    @cached_property
+    @property
     def entropy(self) -> float:
         """Of the distribution drawn from, in nats; 0 when greedy."""
-        return entropy(self.chain.probabilities.double().numpy())
+        return self._facts["entropy"]
 
-    @cached_property
+    @property
     def raw_entropy(self) -> float:
         """Of the model's own distribution, in nats."""
-        return entropy(self.chain.raw_probabilities.double().numpy())
+        return self._facts["raw_entropy"]
 
     @property
     def dice_draw(self) -> DiceDraw | None:

@@ -16,7 +16,7 @@ from minigpt.ui.text import t
 from minigpt.ui.view import View
 
 CHOSEN = "sampling_chosen"  # (column, token) that the page shows in numbers
-FIRST_SLICE, SLICE = 0.4, 0.15  # seconds of work in one run of the script
+FIRST_SLICE, SLICE = 0.4, 0.1  # seconds of work in one run of the script
 LONG, HEIGHT = 60, 340  # tokens from which on a column scrolls, and its height in px
 MOST_LIVE = 120  # chips of a column while it grows; a long row is only sent once, at the end
 
