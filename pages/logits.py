@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.model.prediction import predict
-from minigpt.ui import logits_panels, shell
+from minigpt.ui import logits_distribution, logits_lens, logits_panels, shell
 from minigpt.ui.text import t
 
 shell.guard()
@@ -31,14 +31,14 @@ with next_token:
         t("Amber is the target. The strip is all of the probability; the bars below it have a scale of their own.")
     )
 with record:
-    st.subheader(t("Loss of each position"))
-    st.caption(t("Click a bar to choose its position. The targets stand below the bars."))
+    st.subheader(t("Loss of each position, in nats"))
+    st.caption(t("Click a column to choose its position; the targets stand below."))
     logits_panels.losses(view, prediction)
 
 PANELS = {
     t("Softmax in numbers"): lambda: logits_panels.arithmetic(view, prediction),
-    t("Whole distribution"): lambda: logits_panels.distribution(view, prediction),
-    t("After each block"): lambda: logits_panels.lens(view),
+    t("Whole distribution"): lambda: logits_distribution.draw(view, prediction),
+    t("After each block"): lambda: logits_lens.draw(view),
     t("All positions"): lambda: logits_panels.positions(view),
 }
 for tab, draw in zip(st.tabs(list(PANELS), key="logits_panel", on_change="rerun"), PANELS.values(), strict=True):

@@ -11,8 +11,8 @@ view = shell.view()
 st.title(t("How does text become ids and targets?"))
 st.caption(
     t(
-        "Text is bytes first. Then learned merges join neighbours, always in the same order, until {bytes} bytes are "
-        "{tokens} tokens. A space is written ·, anything else that cannot be seen in ‹ ›.",
+        "Text is bytes first. Then learned merges join neighbours, always in the same order (bytes here: {bytes}, "
+        "tokens: {tokens}). A space is written ·, anything else that cannot be seen in ‹ ›.",
         bytes=len(view.space.text.encode()),
         tokens=view.length - 1,
     )

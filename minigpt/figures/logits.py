@@ -1,4 +1,4 @@
-"""Figures of a prediction: candidates, losses along the record, the whole distribution."""
+"""Figures of a prediction: the candidates, and the whole distribution."""
 
 import math
 from collections.abc import Sequence
@@ -10,8 +10,6 @@ import plotly.graph_objects as go
 
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import (
-    BAR,
-    CLEAR,
     LINE,
     PREDICTION,
     REST,
@@ -25,7 +23,6 @@ from minigpt.figures.theme import (
 
 STRIP, GAP, ROW = 34, 30, 24  # px: the strip of everything, the space below it, one candidate
 MOST_POINTS, FIRST = 600, 200  # of a curve; ranks of which none is left out
-LABELS = 24  # tick texts below the losses
 
 
 @dataclass(frozen=True)
@@ -61,13 +58,14 @@ def candidates_figure(bars: Sequence[Bar], rest: float, words: Words) -> go.Figu
 
     The strip holds every bar and the `rest`, so that the whole is there however small the bars are. Rows
     stand at integer positions 0 .. n-1, so that equal labels never fall together; amber is the target. A
-    bar whose rank is not its row's gets a dotted line above and its rank. Raises ValueError when bars and
+    bar whose rank is not its row's gets a dotted line above it and names its rank. Raises ValueError when bars and
     rest do not sum to 1 within 1e-9.
     """
     whole = sum(bar.probability for bar in bars) + rest
     if abs(whole - 1) > 1e-9:
         raise ValueError(f"bars and rest must sum to 1, got {whole!r}")
     rows, drawn = list(range(len(bars))), STRIP + GAP + ROW * len(bars)
+    apart = [row for row, bar in enumerate(bars) if bar.rank != row + 1]
     hover = [_hover(bar, words) for bar in bars]
     ticks = [f"{bar.piece}  <span style='font-size:10px'>{bar.id}</span>" for bar in bars]
     highest = max(bar.probability for bar in bars) or 1.0
@@ -79,7 +77,7 @@ def candidates_figure(bars: Sequence[Bar], rest: float, words: Words) -> go.Figu
         "x": [bar.probability for bar in bars],
         "y": rows,
         "marker": {"color": [bar.colour for bar in bars]},
-        "text": [percent(bar.probability) for bar in bars],
+        "text": [_value(row, bar, words) for row, bar in enumerate(bars)],
         "textposition": "outside",
         "cliponaxis": False,
         "hovertext": hover,
@@ -90,11 +88,11 @@ def candidates_figure(bars: Sequence[Bar], rest: float, words: Words) -> go.Figu
         "xaxis": {"range": [0, 1], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%", "showgrid": False}
         | {"ticklabeloverflow": "allow", "anchor": "y"},
         "yaxis": {"visible": False, "range": [-0.5, 0.5], "domain": [1 - STRIP / drawn, 1]},
-        "xaxis2": {"visible": False, "range": [0, 1.22 * highest], "anchor": "y2"},
+        "xaxis2": {"visible": False, "range": [0, (1.5 if apart else 1.22) * highest], "anchor": "y2"},
         "yaxis2": {"tickvals": rows, "ticktext": ticks, "range": [len(bars) - 0.5, -0.5], "showgrid": False}
         | {"domain": [0, ROW * len(bars) / drawn], "anchor": "x2"},
-        "annotations": _rest_label(rest, words) + _ranks(bars, words),
-        "shapes": [_dotted(row) for row, bar in enumerate(bars) if bar.rank != row + 1],
+        "annotations": _rest_label(rest, words),
+        "shapes": [_dotted(row) for row in apart],
     }
     return calm_figure([_strip(bars, rest, hover, words), lower], layout, height=drawn + 24, right=24)
 
@@ -126,58 +124,14 @@ def _rest_label(rest: float, words: Words) -> list[dict]:
     return [{"x": 1 - rest / 2, "y": 0, "text": f"{words.rest}  {percent(rest)}", "showarrow": False}]
 
 
-def _ranks(bars: Sequence[Bar], words: Words) -> list[dict]:
-    place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "showarrow": False}
-    return [
-        place | {"y": row, "text": words.rank.format(rank=bar.rank)}
-        for row, bar in enumerate(bars)
-        if bar.rank != row + 1
-    ]
+def _value(row: int, bar: Bar, words: Words) -> str:
+    rank = "" if bar.rank == row + 1 else ", " + words.rank.format(rank=bar.rank)
+    return percent(bar.probability) + rank
 
 
 def _dotted(row: int) -> dict:
     line = level(row - 0.5, axis="y2")
     return line | {"line": {"width": 1, "dash": "dot", "color": LINE}}
-
-
-def losses_figure(
-    losses: Sequence[float],
-    labels: Sequence[str],
-    position: int,
-    lines: Sequence[tuple[str, float]],
-    axis: str,
-    hover: Sequence[str],
-) -> go.Figure:
-    """Loss of each position in nats, the chosen one in amber; `lines` are two levels with their names.
-
-    `labels` are the target pieces, tick texts at integer positions 0 .. T-1 (every second or third in a
-    long record). The second trace is clear and as high as the figure: what a click hits.
-    """
-    positions, top = list(range(len(losses))), 1.12 * max([*losses, *(height for _, height in lines)])
-    every = 1 + len(losses) // LABELS
-    kept = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
-    colours = [TARGET if at == position else BAR for at in positions]
-    shown = {"type": "bar", "x": positions, "y": list(losses), "marker": {"color": colours}, "hoverinfo": "skip"}
-    clickable = {"type": "bar", "x": positions, "y": [top] * len(losses), "width": 1, "marker": {"color": CLEAR}}
-    clickable |= {"hovertext": [plotly_text(text).replace("\n", "<br>") for text in hover], "hoverinfo": "text"}
-    ticks = [plotly_text(shortened(label, 8)) for label in labels]
-    shifts = _apart([height for _, height in lines], top)
-    layout = {
-        "barmode": "overlay",
-        "xaxis": {"tickvals": positions[::every], "ticktext": ticks[::every], "tickangle": -90, "showgrid": False}
-        | {"tickfont": {"size": 11}},
-        "yaxis": {"title": {"text": axis}, "range": [0, top], "nticks": 5},
-        "shapes": [level(height) for _, height in lines],
-        "annotations": [beside(name, height, shift) for (name, height), shift in zip(lines, shifts, strict=True)],
-    }
-    return calm_figure([shown | kept, clickable | kept], layout, height=330, right=84)
-
-
-def _apart(heights: Sequence[float], top: float) -> list[int]:
-    """Pixels to move each label by, so that the labels of two close levels do not overlap."""
-    if len(heights) != 2 or abs(heights[0] - heights[1]) > 0.1 * top:
-        return [0] * len(heights)
-    return [10, -10] if heights[0] > heights[1] else [-10, 10]
 
 
 def curve_figure(probabilities: np.ndarray, target: tuple[int, str], uniform: str, axes: tuple[str, str]) -> go.Figure:

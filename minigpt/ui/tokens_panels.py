@@ -7,7 +7,7 @@ import streamlit as st
 
 from minigpt.figures.theme import chart_config
 from minigpt.figures.tokens import slots_figure
-from minigpt.tokenizers.byte_bpe import EOS, PAD
+from minigpt.tokenizers.byte_bpe import EOS, PAD, ByteBPE
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.text import t
 from minigpt.ui.tokens_reading import (
@@ -41,14 +41,7 @@ def targets(view: View) -> None:
 def slots(view: View) -> None:
     """All slots of the context: what is real, what is padding, and what the mean divides by."""
     batch, unused = view.batch, view.slots - view.length
-    st.write(
-        t(
-            "{scored} scored positions, {unused} padding slots; the mean divides by {scored}, not by {slots}.",
-            scored=view.length,
-            unused=unused,
-            slots=view.slots,
-        )
-    )
+    st.write(_divisor(view, unused))
     pads = [(view.tokenizer.piece_label(PAD), "")] * unused
     figure = slots_figure(
         batch.ids[0].tolist(),
@@ -82,6 +75,15 @@ def slots(view: View) -> None:
     )
 
 
+def _divisor(view: View, unused: int) -> str:
+    if not unused:
+        return t("{scored} scored positions and no padding: the record fills the context.", scored=view.length)
+    sentence = "{scored} scored positions, {unused} padding slots; the mean divides by {scored}, not by {slots}."
+    if unused == 1:
+        sentence = "{scored} scored positions, {unused} padding slot; the mean divides by {scored}, not by {slots}."
+    return t(sentence, scored=view.length, unused=unused, slots=view.slots)
+
+
 def specials(view: View) -> None:
     """Typed look-alikes of special ids: they are bytes, the real ones are not."""
     st.write(
@@ -110,8 +112,10 @@ def vocabulary(view: View) -> None:
         help=t("{bytes} bytes in {tokens} tokens, BOS and EOS not counted", bytes=size, tokens=pieces),
     )
     cells[3].metric(t("Ids in this record"), f"{len(set(view.ids + view.targets)):,}", help=t("BOS and EOS counted"))
-    rows = vocabulary_rows(tokenizer, Counter(view.ids + view.targets[-1:]))
-    st.dataframe(pd.DataFrame(rows), key="vocabulary", hide_index=True, width="stretch", height=460)
+    rows, used = _vocabulary(tokenizer.fingerprint, tokenizer), Counter(view.ids + view.targets[-1:])
+    table = pd.DataFrame(rows, columns=[t("id"), t("piece"), t("bytes"), t("made by")])
+    table[t("in this record")] = [used[id] for id in range(tokenizer.vocab_size)]
+    st.dataframe(table, key="vocabulary", hide_index=True, width="stretch", height=460)
     st.caption(
         t(
             "Search with the magnifying glass on the table, sort by a click on a heading. Tokenizer fingerprint: "
@@ -119,6 +123,11 @@ def vocabulary(view: View) -> None:
             fingerprint=tokenizer.fingerprint,
         )
     )
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _vocabulary(fingerprint: str, _tokenizer: ByteBPE) -> list[tuple[int, str, str, str]]:
+    return vocabulary_rows(_tokenizer)  # a second for 50,000 ids, so once a tokenizer
 
 
 def _plain(view: View, ids: list[int]) -> list[Chip]:

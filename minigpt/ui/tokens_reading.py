@@ -61,16 +61,10 @@ def split_characters(tokenizer: ByteBPE, text: str) -> list[SplitCharacter]:
     return list(found)
 
 
-def vocabulary_rows(tokenizer: ByteBPE, used: dict[int, int]) -> list[dict]:
-    """One row an id: piece, bytes, how it was made, and how often the record has it (`used`)."""
+def vocabulary_rows(tokenizer: ByteBPE) -> list[tuple[int, str, str, str]]:
+    """One row an id: the id, its piece, its bytes, and how it was made."""
     return [
-        {
-            t("id"): id,
-            t("piece"): tokenizer.piece_label(id),
-            t("bytes"): byte_text(tokenizer, id),
-            t("made by"): origin(tokenizer, id),
-            t("in this record"): used.get(id, 0),
-        }
+        (id, tokenizer.piece_label(id), byte_text(tokenizer, id), origin(tokenizer, id))
         for id in range(tokenizer.vocab_size)
     ]
 

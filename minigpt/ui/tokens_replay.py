@@ -57,9 +57,9 @@ def _move(by: int) -> None:
 
 def _rule(tokenizer: ByteBPE, state: ReplayState, step: int, last: int) -> None:
     if state.id is None:
-        sentence = t("{size} bytes of UTF-8, not merged yet", size=len(state.ids))
+        sentence = t("Bytes of the text in UTF-8, not merged yet: {size}", size=len(state.ids))
         if not last:
-            sentence = t("{size} bytes of UTF-8; no learned merge fits them", size=len(state.ids))
+            sentence = t("Bytes of the text in UTF-8, which no learned merge fits: {size}", size=len(state.ids))
         chips([Chip(sentence, kind="group")], key="rule", label=t("Rule"))
         return
     head = t("Step {step} of {last}, rank {rank}:", step=step, last=last, rank=state.rank)

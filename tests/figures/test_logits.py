@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from minigpt.figures.logits import Bar, Words, candidates_figure, curve_figure, losses_figure, ranks_drawn
-from minigpt.figures.theme import BAR, PREDICTION, TARGET
+from minigpt.figures.logits import Bar, Words, candidates_figure, curve_figure, ranks_drawn
+from minigpt.figures.theme import PREDICTION, TARGET
 
 WORDS = Words(rest="7 other ids", rank="rank {rank}", hover="{label} {id} {rank} {probability}")
 BARS = [
@@ -42,7 +42,7 @@ def test_labels_are_no_markup():
 def test_the_target_is_amber_and_says_its_rank_where_it_is_out_of_line():
     figure = candidates_figure(BARS, rest=0.1, words=WORDS)
     assert list(figure.data[1].marker.color) == [PREDICTION] * 3 + [TARGET]
-    assert [note.text for note in figure.layout.annotations] == ["rank 40"]
+    assert list(figure.data[1].text) == ["50.0 %", "25.0 %", "12.5 %", "2.50 %, rank 40"]
     assert [shape.y0 for shape in figure.layout.shapes] == [2.5]
 
 
@@ -54,38 +54,6 @@ def test_a_large_rest_is_named():
 def test_a_part_of_the_whole_is_refused():
     with pytest.raises(ValueError, match="must sum to 1, got 0.9"):
         candidates_figure(BARS, rest=0.0, words=WORDS)
-
-
-def losses(count: int = 4, position: int = 2, levels=(("mean 1", 1.0), ("ln 4", 3.0))):
-    labels, hover = [f"<{at}" for at in range(count)], ["<i>\nx"] * count
-    return losses_figure([1.0] * count, labels, position, levels, "nats", hover)
-
-
-def test_losses_mark_the_chosen_position_and_take_clicks_everywhere():
-    shown, clicked = losses().data
-    assert list(shown.marker.color) == [BAR, BAR, TARGET, BAR]
-    assert list(shown.x) == list(clicked.x) == [0, 1, 2, 3]
-    assert all(height >= 3 for height in clicked.y)
-    assert clicked.hovertext[0] == "&lt;i&gt;<br>x"
-
-
-def test_losses_have_labels_and_levels():
-    figure = losses()
-    assert list(figure.layout.xaxis.tickvals) == [0, 1, 2, 3]
-    assert list(figure.layout.xaxis.ticktext) == ["&lt;0", "&lt;1", "&lt;2", "&lt;3"]
-    assert [shape.y0 for shape in figure.layout.shapes] == [1.0, 3.0]
-    assert [note.yshift for note in figure.layout.annotations] == [0, 0]
-
-
-def test_labels_of_close_levels_are_moved_apart():
-    notes = losses(levels=(("mean", 3.01), ("ln", 3.0))).layout.annotations
-    assert notes[0].yshift > 0 > notes[1].yshift
-
-
-def test_long_records_keep_every_bar_and_thin_out_the_labels():
-    figure = losses(count=64)
-    assert len(figure.data[0].x) == 64
-    assert len(figure.layout.xaxis.tickvals) == len(figure.layout.xaxis.ticktext) <= 24
 
 
 def test_curve_is_sorted_and_marks_the_target():

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from minigpt.figures.theme import TARGET
 from minigpt.inspection import inspect_record
 from minigpt.sources import load_source
 from tests.pages.app import choose, open_app
@@ -22,6 +23,16 @@ def open_panel(at, name: str):
 
 def chart(at, number: int) -> list[dict]:
     return json.loads(at.get("plotly_chart")[number].proto.spec)["data"]
+
+
+def losses(at) -> list[dict]:
+    return json.loads(at.get("echarts_chart")[0].proto.spec)["series"][0]["data"]
+
+
+def numbers(at) -> list[float]:
+    """The third column of the softmax table."""
+    table = next(text.value for text in at.markdown if text.value.startswith("| step"))
+    return [float(line.split(" | ")[2]) for line in table.splitlines()[2:]]
 
 
 def test_the_sentence_gives_the_published_prediction():
@@ -56,22 +67,22 @@ def test_the_number_of_candidates_is_chosen():
 def test_losses_follow_the_position():
     at = open_app("logits", model="mg-1", text=RED, position="5")
     model, tokenizer = load_source("mg-1", 0)
-    before = chart(at, 1)[0]
+    before = losses(at)
     choose(at, position=9)
-    after = chart(at, 1)[0]
-    assert before["y"] == after["y"] and len(after["y"]) == 15
-    assert sum(after["y"]) / 15 == pytest.approx(inspect_record(model, tokenizer, RED, 5)["loss"], abs=1e-12)
-    colours = [index for index, colour in enumerate(after["marker"]["color"]) if colour == "#e3a300"]
-    assert colours == [9]
+    after = losses(at)
+    assert [bar["value"] for bar in before] == [bar["value"] for bar in after] and len(after) == 15
+    mean = sum(bar["value"] for bar in after) / 15
+    assert mean == pytest.approx(inspect_record(model, tokenizer, RED, 5)["loss"], abs=1e-12)
+    assert [at for at, bar in enumerate(after) if bar["itemStyle"]["color"] == TARGET] == [9]
 
 
 def test_softmax_in_numbers_is_the_published_arithmetic():
     at = open_app("logits", model="mg-1", text=RED, position="5")
-    numbers = [float(number) for number in at.dataframe[0].value["number"]]
-    assert numbers[1] == pytest.approx(0.20936204844775802, abs=1e-12)
-    assert numbers[4] == pytest.approx(236.07843517556194, abs=1e-11)
-    assert numbers[5:] == pytest.approx([0.003793843386, 5.574375688], abs=5e-10)
-    assert numbers[3] / numbers[4] == pytest.approx(numbers[5], abs=1e-16)
+    found = numbers(at)
+    assert found[1] == pytest.approx(0.20936204844775802, abs=1e-12)
+    assert found[4] == pytest.approx(236.07843517556194, abs=1e-11)
+    assert found[5:] == pytest.approx([0.003793843386, 5.574375688], abs=5e-10)
+    assert found[3] / found[4] == pytest.approx(found[5], abs=1e-16)
 
 
 def test_the_lens_ends_with_the_models_own_prediction():
@@ -93,15 +104,15 @@ def test_all_positions_have_their_rank():
 def test_the_map_by_id_stands_beside_the_curve():
     at = open_panel(open_app("logits", text=RED), "Whole distribution")
     before = len(at.get("bidi_component"))
-    assert len(at.get("plotly_chart")) == 3
+    assert len(at.get("plotly_chart")) == 2
     at.segmented_control(key="order").set_value("id").run()
-    assert len(at.get("plotly_chart")) == 2 and len(at.get("bidi_component")) == before + 1
+    assert len(at.get("plotly_chart")) == 1 and len(at.get("bidi_component")) == before + 1
 
 
 @pytest.mark.parametrize("panel", PANELS)
 @pytest.mark.parametrize(("model", "text"), [("mini-gpt", HOSTILE), ("chapter-7", "法国的首都叫巴黎。"), ("mg-1", " ")])
 def test_every_panel_takes_any_text_at_both_ends(panel: str, model: str, text: str):
     at = open_panel(open_app("logits", model=model, text=text, position="0"), panel)
-    last = len(chart(at, 1)[0]["y"]) - 1
+    last = len(losses(at)) - 1
     choose(at, position=last)
     assert at.title[0].value == "What would it say next?"

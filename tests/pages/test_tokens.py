@@ -65,7 +65,9 @@ def test_a_text_that_no_merge_fits_has_no_controls():
 
 def test_the_vocabulary_lists_every_id():
     at = open_panel(open_app("tokens", text=RED), "Vocabulary")
-    assert at.dataframe[0].value["id"].tolist() == list(range(291))
+    table = at.dataframe[0].value
+    assert table["id"].tolist() == list(range(291))
+    assert table["in this record"].tolist()[270] == 2 and table["in this record"].sum() == 16  # BOS, 14 pieces, EOS
     assert {metric.label: metric.value for metric in at.metric}["Bytes per token"] == "2.000"
 
 
