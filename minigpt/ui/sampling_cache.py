@@ -6,12 +6,14 @@ from collections.abc import Iterator
 import pandas as pd
 import streamlit as st
 
+from minigpt.config import preset
 from minigpt.figures.numbers import scientific
 from minigpt.figures.sampling import cost_figure
 from minigpt.figures.theme import chart_config
 from minigpt.generation.cost import CostStep, cache_bytes, compare_costs, summarize
 from minigpt.generation.stepping import prompt_ids
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.parameters import shape_only
 from minigpt.sources import preset_model
 from minigpt.ui import messages
 from minigpt.ui.sampling_setup import Setup
@@ -19,9 +21,11 @@ from minigpt.ui.text import t
 from minigpt.ui.view import View
 
 STATE = "sampling_cost"
+WANTED = "sampling_cost_wanted"  # set by the button; the work begins where a spinner can be seen
 MOST_TOKENS = 200
 SLICE = 0.2  # seconds of work in one run of the script
 BIG = "gpt2-small"
+LEASE = 10.0  # seconds after the last slice until another reader may measure the large model
 BIG_EVERY = 8  # without the cache every eighth token is read again: each takes up to a second
 
 
@@ -70,32 +74,47 @@ def draw(view: View, setup: Setup) -> None:
         label_visibility="collapsed",
     )
     asked = (choice, view.space.model, view.space.step, setup.prompt)
+    if st.session_state.pop(WANTED, None) == asked:
+        _start(view, setup, asked)
     key, work = st.session_state.get(STATE, (None, None))
     if key != asked:
-        work = None
-    if work is None:
-        if choice == BIG:
-            st.caption(
-                t(
-                    "124,439,808 random parameters are made for this (some seconds, half a gigabyte of memory): what "
-                    "it writes means nothing, how long it takes does."
-                )
-            )
-        st.button(t("Measure"), key="cost_start", type="primary", on_click=_start, args=(view, setup, asked))
-        if fault := st.session_state.pop("cost_fault", ""):
-            messages.problem(fault)
+        _offer(choice, asked)
     elif not work.finished:
-        st.fragment(lambda: _progress(work), run_every=0.3)()
+        st.fragment(lambda: _progress(work, choice == BIG), run_every=0.3)()
     else:
         _result(work)
-        st.button(t("Measure again"), key="cost_again", on_click=_start, args=(view, setup, asked))
+        st.button(t("Measure again"), key="cost_again", on_click=_want, args=(asked,))
+
+
+def _offer(choice: str, asked: tuple) -> None:
+    if choice == BIG:
+        st.caption(
+            t(
+                "124,439,808 random parameters are made for this (some seconds, half a gigabyte of memory): what it "
+                "writes means nothing, how long it takes does."
+            )
+        )
+    st.button(t("Measure"), key="cost_start", type="primary", on_click=_want, args=(asked,))
+    if fault := st.session_state.pop("cost_fault", ""):
+        messages.problem(fault)
+
+
+def _want(asked: tuple) -> None:
+    st.session_state[WANTED] = asked
+    st.session_state.pop(STATE, None)
 
 
 def _start(view: View, setup: Setup, asked: tuple) -> None:
+    """Begin the measurement; a large model is made first, by one reader at a time."""
+    big = asked[0] == BIG
     try:
         ids = prompt_ids(view.tokenizer, setup.prompt)
-        big = asked[0] == BIG
-        model = _big_model() if big else view.model
+        if big and _lease().get("until", 0.0) > time.monotonic():
+            raise ValueError("another reader is measuring GPT-2 Small's shape right now; try again in a minute")
+        if big:
+            shape_only(preset(BIG).model)  # refuses a model beyond the limit before it takes memory
+        with st.spinner(t("Making the model …")):
+            model = _big_model() if big else view.model
         room = model.config.context_length - len(ids) + 1
         work = Measurement(model, ids, min(MOST_TOKENS, room), BIG_EVERY if big else 1)
     except ValueError as error:
@@ -104,17 +123,36 @@ def _start(view: View, setup: Setup, asked: tuple) -> None:
     st.session_state[STATE] = (asked, work)
 
 
-def _progress(work: Measurement) -> None:
+@st.cache_resource(show_spinner=False)
+def _lease() -> dict[str, float]:
+    """Until when the large model is taken: its steps take a second each, and all readers share the processors."""
+    return {}
+
+
+def _progress(work: Measurement, big: bool) -> None:
     if STATE not in st.session_state:
         st.rerun()
+    if big:
+        _lease()["until"] = time.monotonic() + LEASE
     work.advance(SLICE)
     st.progress(
         len(work.steps) / work.tokens, t("token {count} of {all}", count=len(work.steps), all=work.tokens)
     )
     _curve(work)
-    st.button(t("Cancel"), key="cost_cancel", on_click=lambda: st.session_state.pop(STATE, None))
+    st.button(t("Cancel"), key="cost_cancel", on_click=_cancel, args=(big,))
     if work.finished:
+        _release(big)
         st.rerun()
+
+
+def _cancel(big: bool) -> None:
+    st.session_state.pop(STATE, None)
+    _release(big)
+
+
+def _release(big: bool) -> None:
+    if big:
+        _lease().clear()
 
 
 def _result(work: Measurement) -> None:

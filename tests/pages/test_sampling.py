@@ -221,3 +221,21 @@ def test_gpt2s_shape_is_offered_with_a_clear_note():
     finished(at.run())
     at.segmented_control(key="cost_model").set_value(sampling_cache.BIG).run()
     assert any("124,439,808 random parameters" in caption.value for caption in at.caption)
+
+
+def test_one_reader_at_a_time_measures_the_large_model(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("minigpt.ui.sampling_cache._big_model", lambda: load_source("chapter-7", 0)[0])
+    readers = []
+    for _ in range(2):
+        at = open_app("sampling", columns="0,0,1,1,6;0.8,0,1,7,6")
+        at.session_state["sampling_panel"] = "With and without cache"
+        finished(at.run())
+        at.segmented_control(key="cost_model").set_value(sampling_cache.BIG).run()
+        at.button(key="cost_start").click().run()
+        readers.append(at)
+    first, second = readers
+    assert "another reader is measuring" in second.error[0].value.lower()
+    first.button(key="cost_cancel").click().run()
+    second.button(key="cost_start").click().run()
+    assert not second.error and second.button(key="cost_cancel") is not None
+    second.button(key="cost_cancel").click().run()
