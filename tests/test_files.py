@@ -34,3 +34,9 @@ def test_a_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pyte
 def test_a_missing_folder_is_an_error(tmp_path: Path):
     with pytest.raises(FileNotFoundError):
         write_atomic(tmp_path / "none" / "f", b"x")
+
+
+def test_others_may_read_as_any_new_file(tmp_path: Path):
+    (tmp_path / "plain").write_bytes(b"x")
+    write_atomic(tmp_path / "whole", b"x")
+    assert (tmp_path / "whole").stat().st_mode == (tmp_path / "plain").stat().st_mode
