@@ -134,12 +134,11 @@ def _progress(work: Measurement, big: bool) -> None:
         st.rerun()
     if big:
         _lease()["until"] = time.monotonic() + LEASE
-    work.advance(SLICE)
-    st.progress(
-        len(work.steps) / work.tokens, t("token {count} of {all}", count=len(work.steps), all=work.tokens)
-    )
+    count, cancel = st.columns([5, 1], vertical_alignment="bottom")
+    count.progress(len(work.steps) / work.tokens, t("token {count} of {all}", count=len(work.steps), all=work.tokens))
+    cancel.button(t("Cancel"), key="cost_cancel", on_click=_cancel, args=(big,), width="stretch")
     _curve(work)
-    st.button(t("Cancel"), key="cost_cancel", on_click=_cancel, args=(big,))
+    work.advance(SLICE)  # last, so that what is drawn is never stale meanwhile
     if work.finished:
         _release(big)
         st.rerun()

@@ -143,8 +143,8 @@ def draw_growing(comparison: Comparison, by_hand: bool) -> None:
     clicked = st.session_state.get(CHOSEN)
 
     def panel() -> None:
-        comparison.advance(SLICE)
         draw(comparison)
+        comparison.advance(SLICE)
         if comparison.finished or st.session_state.get(CHOSEN) != clicked:
             st.rerun()
 

@@ -58,9 +58,10 @@ def _start(view: View, setup: Setup, asked: tuple) -> None:
 def _progress(repetition: Repetition) -> None:
     if STATE not in st.session_state:
         st.rerun()
+    done, cancel = st.columns([5, 1], vertical_alignment="bottom")
+    done.progress(repetition.progress, t("{share:.0%} of the texts written and counted", share=repetition.progress))
+    cancel.button(t("Cancel"), key="seeds_cancel", on_click=_forget, width="stretch")
     repetition.advance(SLICE)
-    st.progress(repetition.progress, t("{share:.0%} of the texts written and counted", share=repetition.progress))
-    st.button(t("Cancel"), key="seeds_cancel", on_click=_forget)
     if repetition.finished:
         st.rerun()
 

@@ -10,7 +10,7 @@ from minigpt.generation.notation import read_columns
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.sources import load_source
-from minigpt.ui import sampling_cache, sampling_columns, sampling_setup, sampling_step
+from minigpt.ui import sampling_cache, sampling_columns, sampling_seeds, sampling_setup, sampling_step
 from tests.pages.app import choose, open_app
 
 HOSTILE = "<img src=x onerror=alert(1)> $5 **b** :red[x] [a](b)"
@@ -174,7 +174,8 @@ def test_numbers_name_the_record_copied_from():
     assert cells["stop"] == "eos"
 
 
-def test_twenty_seeds_with_cancel():
+def test_twenty_seeds_with_cancel(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sampling_seeds, "SLICE", 0.0)  # one round or one text a run
     at = open_app("sampling", columns="0,0,1,1,6;0.8,0,1,7,6")
     at.session_state["sampling_panel"] = "Twenty seeds"
     finished(at.run())
@@ -224,7 +225,8 @@ def test_gpt2s_shape_is_offered_with_a_clear_note():
 
 
 def test_one_reader_at_a_time_measures_the_large_model(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("minigpt.ui.sampling_cache._big_model", lambda: load_source("chapter-7", 0)[0])
+    monkeypatch.setattr(sampling_cache, "_big_model", lambda: load_source("chapter-7", 0)[0])
+    monkeypatch.setattr(sampling_cache, "SLICE", 0.0)  # one token a run
     readers = []
     for _ in range(2):
         at = open_app("sampling", columns="0,0,1,1,6;0.8,0,1,7,6")
