@@ -33,8 +33,10 @@ def draw(id: str) -> None:
     for step in steps:
         stamp = checkpoint_path(run.folder, step).stat().st_mtime_ns
         rows.append((step, *_sample(id, step, stamp, prompt, temperature)))
-    table = pd.DataFrame(rows, columns=[t("step"), t("text after the prompt"), t("tokens"), t("ended")])
-    st.dataframe(table, hide_index=True, width="stretch", key="samples_table")
+    names = [t("step"), t("text after the prompt"), t("tokens"), t("ended")]
+    widths = {name: st.column_config.Column(width=width) for name, width in zip(names, (60, 700, 60, 160), strict=True)}
+    table = pd.DataFrame(rows, columns=names)
+    st.dataframe(table, hide_index=True, width="stretch", column_config=widths, key="samples_table")
     left = len(_all_steps(run, st.session_state["sample_steps"])) - len(steps)
     note = t("At most {tokens} tokens each, with the same seed at every step.", tokens=TOKENS)
     more = t("{left} saved steps in between are left out.", left=left) if left else ""
