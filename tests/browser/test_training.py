@@ -58,23 +58,23 @@ def last_label(page: Page) -> int:
 
 def test_the_chart_stays_in_place_and_keeps_its_zoom_while_the_run_goes_on(app, page):
     app.open("training")
-    start(page, steps=3000)
+    start(page, steps=20_000)
     page.locator(".st-key-train_picture").get_by_text("SVG").click()
     axis = page.locator(".st-key-loss_curves svg text")
     expect(axis.first).to_be_visible(timeout=LONG)
-    handle = page.locator(".st-key-train_span_3000 input[type=range]").last
+    handle = page.locator(".st-key-train_span_20000 input[type=range]").last
     handle.focus()
     page.keyboard.press("Home")  # the upper end to the lower one, then up again
     for _ in range(5):
         page.keyboard.press("PageUp")
     wait_for_step(page, at_step(page) + 1)
     page.wait_for_timeout(1500)
-    shown = page.locator(".st-key-train_span_3000").inner_text()
+    shown = page.locator(".st-key-train_span_20000").inner_text()
     page.evaluate("document.querySelector('.st-key-loss_curves svg').dataset.mark = 'same'")
     last = last_label(page)
-    assert last < 3000
+    assert last < 20_000
     wait_for_step(page, at_step(page) + 30)
-    assert page.locator(".st-key-train_span_3000").inner_text() == shown
+    assert page.locator(".st-key-train_span_20000").inner_text() == shown
     again = last_label(page)
     assert again == last
     assert page.evaluate("document.querySelector('.st-key-loss_curves svg').dataset.mark") == "same"
@@ -120,9 +120,9 @@ def test_three_browsers_train_at_once_and_see_only_their_own(browser, server):
         runs = []
         for place, app in enumerate(apps):
             app.open("training")
-            runs.append(start(app.page, steps=3000 + place))
+            runs.append(start(app.page, steps=50_000 + place))
         for place, app in enumerate(apps):
-            expect(step(app.page)).to_contain_text(f"{3000 + place:,}", timeout=LONG)
+            expect(step(app.page)).to_contain_text(f"{50_000 + place:,}", timeout=LONG)
             app.page.locator(".st-key-run_choice").click()
             options = app.page.get_by_role("option")
             expect(options).to_have_count(1)
