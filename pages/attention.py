@@ -67,26 +67,36 @@ with large:
     )
     st.caption(attending.padding_sentence(view, padding))
 
-st.subheader(t("Query {query} and key {key} in numbers", query=query, key=key))
-score, weight = attending.cell_work(view, query, key)
-if weight.hidden:
-    st.text(attending.hidden_sentence(weight, query, key))
-lines, products = st.columns(2, gap="large")
-with lines:
+
+
+def cell_panel() -> None:
+    """The clicked cell: its dot product, its share."""
+    st.subheader(t("Query {query} and key {key} in numbers", query=query, key=key))
+    score, weight = attending.cell_work(view, query, key)
+    if weight.hidden:
+        st.text(attending.hidden_sentence(weight, query, key))
+    lines, products = st.columns([3, 2], gap="large")
     text = [score.symbols, score.expression, "", weight.symbols, *weight.steps, weight.expression]
-    st.code("\n".join(text), language=None, wrap_lines=True)
-    st.caption(attending.difference_sentence(score, weight))
-with products:
-    st.dataframe(attending.terms_frame(score), hide_index=True, column_config=attending.six_decimals(score.columns[1:]))
+    lines.code("\n".join(text), language=None, wrap_lines=True)
+    lines.caption(attending.difference_sentence(score, weight))
+    products.code(attending.terms_text(score), language=None)
 
-st.subheader(t("Can a position see the future?"))
-causality.draw(view)
 
-numbers = st.expander(t("All heads in numbers"), key="heads_in_numbers", on_change="rerun")
-if numbers.open:  # a closed table would still cost the browser a redraw at each click
-    with numbers:
-        st.caption(t("Mean share of the weight over the positions after 0; shares of the same position overlap."))
-        st.dataframe(attending.heads_frame(view), hide_index=True)
+def heads_panel() -> None:
+    """What each head does on average."""
+    st.caption(t("Mean share of the weight over the positions after 0; shares of the same position overlap."))
+    st.dataframe(attending.heads_frame(view), hide_index=True)
+
+
+PANELS = {
+    t("One cell in numbers"): cell_panel,
+    t("Can a position see the future?"): lambda: causality.draw(view),
+    t("All heads in numbers"): heads_panel,
+}
+for tab, draw in zip(st.tabs(list(PANELS), key="attention_panel", on_change="rerun"), PANELS.values(), strict=True):
+    if tab.open:  # a closed panel would still cost the browser a redraw at each click
+        with tab:
+            draw()
 st.caption(
     t("To try: move the training step from 0 to 600 and see even rows take sides, or repeat a word in the record.")
 )

@@ -200,9 +200,13 @@ def difference_sentence(score: Worked, weight: Worked) -> str:
     )
 
 
-def terms_frame(work: Worked) -> pd.DataFrame:
-    """The products behind a score, one row a coordinate."""
-    return pd.DataFrame(work.terms, columns=list(work.columns))
+def terms_text(work: Worked) -> str:
+    """The products behind a score as aligned lines, one a coordinate, and their sum."""
+    rows = [[str(index), *(f"{number:.6f}" for number in numbers)] for index, *numbers in work.terms]
+    total = f"{sum(numbers[-1] for numbers in work.terms):.6f}"
+    rows = [list(work.columns), *rows, ["Σ", "", "", total]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("   ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
 def six_decimals(names: Sequence[str]) -> dict:

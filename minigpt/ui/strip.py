@@ -56,8 +56,10 @@ def _controls(view: View | None) -> None:
         note = "" if view is None else t("{length} of {slots} positions", length=view.length, slots=view.slots)
         label, placeholder = t("Record"), t("Type any text")
         record_box(space.text, key="record", label=label, note=note, placeholder=placeholder, on_change=_set_record)
-    with samples, st.popover(t("Examples"), width="stretch"):
-        _examples()
+    box = samples.popover(t("Examples"), width="stretch", key="examples_box", on_change="rerun")
+    if box.open:  # closed, its chips would still cost the browser a redraw at each click
+        with box:
+            _examples()
     steps = _steps(space.model)
     with model:
         names = _names(space)

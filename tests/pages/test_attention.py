@@ -15,6 +15,14 @@ RED = "The key is red. Answer: red."
 HOSTILE = "<b>1</b> $x$ **b** ![i](http://example.com/i.png)\n🙂"
 
 
+FUTURE = "Can a position see the future?"
+
+
+def panel(at, name: str):
+    at.session_state["attention_panel"] = name
+    return at.run()
+
+
 def texts(at) -> str:
     return "\n".join(text.value for text in at.text)
 
@@ -42,13 +50,16 @@ def test_the_sentence_and_the_table_are_the_models_own_numbers():
 
 def test_the_products_of_a_cell_add_up_to_its_score():
     at = open_app("attention", text=RED, position="5")
-    products, key = at.dataframe[1].value, int(at.subheader[0].value.split()[4])
+    rows, key = at.code[1].value.splitlines(), int(at.subheader[0].value.split()[4])
     _, _, _, trace = traced("mini-gpt", 100, RED)
-    assert len(products) == 8
-    score = products.iloc[:, 3].sum() / np.sqrt(8)
-    assert abs(score - trace.blocks[0].scores.at(5)[0, key].item()) < 1e-12
-    assert products.iloc[:, 1].tolist() == trace.blocks[0].q_heads.at(5)[0].tolist()
-    assert products.iloc[:, 2].tolist() == trace.blocks[0].k_heads.at(key)[0].tolist()
+    products = np.array([[float(number) for number in row.split()[1:]] for row in rows[1:-1]])
+    assert np.abs(products[:, 0] - trace.blocks[0].q_heads.at(5)[0].numpy()).max() < 1e-6
+    assert np.abs(products[:, 1] - trace.blocks[0].k_heads.at(key)[0].numpy()).max() < 1e-6
+    assert np.abs(products[:, 0] * products[:, 1] - products[:, 2]).max() < 1e-5
+    score = trace.blocks[0].scores.at(5)[0, key].item()
+    assert abs(products[:, 2].sum() / np.sqrt(8) - score) < 1e-5
+    assert abs(float(rows[-1].split()[-1]) / np.sqrt(8) - score) < 1e-6
+    assert len({len(row) for row in rows}) == 1
 
 
 @pytest.mark.parametrize("text", ["the cat the cat", "法国的首都叫巴黎。", "x", "\n", HOSTILE, "10 2 1E3"])
@@ -56,6 +67,7 @@ def test_the_products_of_a_cell_add_up_to_its_score():
 def test_odd_records_are_drawn_and_nothing_before_the_edit_moves(model, text):
     at = open_app("attention", model=model, text=text, position="1")
     assert not at.error
+    panel(at, FUTURE)
     assert "did not move: logits and attention weights changed by exactly 0." in texts(at)
     assert len(at.get("bidi_component")) >= 4  # position chips, gallery, matrix, moved chips
     assert at.dataframe[0].value["key"].tolist() == [0, 1]
@@ -64,7 +76,7 @@ def test_odd_records_are_drawn_and_nothing_before_the_edit_moves(model, text):
 
 
 def test_a_chosen_edit_is_run_and_an_impossible_one_is_not_offered():
-    at = open_app("attention", text=RED)
+    at = panel(open_app("attention", text=RED), FUTURE)
     at.selectbox(key="edit_position").set_value(10).run()
     model, tokenizer, batch, _ = traced("mini-gpt", 100, RED)
     own = batch.ids[0, 10].item()
@@ -106,9 +118,8 @@ def test_switches_draw_scores_mask_padding_and_every_head():
     table = at.dataframe[0].value
     assert list(table.columns) == ["key", "piece", "head 0", "head 1", "head 2", "head 3"]
     assert np.abs(table.iloc[:, 2:].sum().to_numpy() - 1).max() < 1e-6
-    assert len(at.dataframe) == 2
-    at.session_state["heads_in_numbers"] = True
-    heads = at.run().dataframe[-1].value
+    assert len(at.dataframe) == 1
+    heads = panel(at, "All heads in numbers").dataframe[-1].value
     assert len(heads) == 16 and heads["keys visible"].unique().tolist() == [8.5]
 
 
