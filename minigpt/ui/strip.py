@@ -109,7 +109,7 @@ def _examples() -> None:
     texts = [*SAMPLES]
     texts += [record.text for record in corpus.train + corpus.validation if record.text not in texts]
     items = [Chip(visible_label(text.encode())) for text in texts]
-    chips(items, key="examples", label=t("Example records"), on_select=lambda index: _set_record(texts[index]))
+    chips(items, key="examples", label=t("Example records"), on_select=lambda index: _take_example(texts[index]))
 
 
 def _chips(view: View) -> None:
@@ -136,6 +136,11 @@ def _chip_hint(view: View, position: int) -> str:
         target=view.target_labels[position],
         loss=view.losses[position],
     )
+
+
+def _take_example(text: str) -> None:
+    st.session_state["examples_box"] = False
+    _set_record(text)
 
 
 def _set_record(text: str) -> None:

@@ -4,6 +4,9 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
 
+from minigpt.inspection import inspect_record
+from minigpt.sources import load_source
+
 
 def address(page: Page) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
@@ -53,7 +56,9 @@ def test_stages_by_arrow_keys_and_the_numbers_follow_the_step(app, page):
     assert address(page)["stage"] == "block_input"
 
     app.open("stages", step=100, text="The key is red. Answer: red.", position=5, stage="block_input")
-    expect(page.get_by_text("= 0.2085006880717345")).to_be_visible()
+    model, tokenizer = load_source("mini-gpt", 100)
+    shown = inspect_record(model, tokenizer, "The key is red. Answer: red.", 5)["stages"][2]["values"][0]
+    expect(page.get_by_text(f"= {shown!r}")).to_be_visible()
     page.locator(".st-key-step_choice input").focus()
     page.keyboard.press("Home")
     app.settle()
@@ -102,3 +107,12 @@ def test_the_experiments_pass(app, page):
     page.get_by_role("button", name="Run the experiments").click()
     expect(page.get_by_text("12 of 12 passed.")).to_be_visible()
     app.settle()
+
+
+def test_an_example_is_chosen_and_the_box_closes(app, page):
+    app.open("tokens")
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_role("button", name="the·cat·the·cat").click()
+    expect(page.get_by_role("button", name="the·cat·the·cat")).to_have_count(0)
+    app.settle()
+    assert address(page)["text"] == "the cat the cat"
