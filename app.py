@@ -13,9 +13,9 @@ from minigpt.ui.text import t
 shell.configure()
 
 page = shell.route()
-ready = shell.warm()
-if not ready.is_set():
+warming = shell.warm()
+if not warming.ready.is_set():
     with st.spinner(t("Opening the model …")):
-        ready.wait()
+        warming.ready.wait()
 
 shell.run(page)

@@ -3,6 +3,7 @@
 import gc
 import threading
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -59,6 +60,7 @@ def run(page) -> None:
         page.run()
     finally:
         _frame.reset(token)
+        warm().drawn.set()
 
 
 def view():
@@ -68,14 +70,23 @@ def view():
     return _frame.get()
 
 
-@st.cache_resource(show_spinner=False)
-def warm() -> threading.Event:
-    """Import the slow packages once, in the background; the event is set when the strip can be drawn.
+@dataclass(frozen=True)
+class Warming:
+    """How far the background imports are: `ready` when the strip can be drawn, `drawn` when a page stands."""
 
-    Torch comes first, as nothing can be shown without it. At the end everything imported is taken out of
-    the collector's rounds. One torch thread: several readers on two cores are served faster so.
+    ready: threading.Event
+    drawn: threading.Event
+
+
+@st.cache_resource(show_spinner=False)
+def warm() -> Warming:
+    """Import the slow packages once, in the background.
+
+    Torch comes first, as nothing can be shown without it; what the first page can do without waits until it
+    stands. At the end everything imported is taken out of the collector's rounds. One torch thread: several
+    readers on two cores are served faster so.
     """
-    ready = threading.Event()
+    warming = Warming(threading.Event(), threading.Event())
 
     def work() -> None:
         try:
@@ -84,7 +95,8 @@ def warm() -> threading.Event:
             torch.set_num_threads(1)
             import minigpt.ui.strip  # noqa: F401
         finally:
-            ready.set()  # a fault in an import shows where the import is needed
+            warming.ready.set()  # a fault in an import shows where the import is needed
+        warming.drawn.wait(timeout=10)
         import pandas  # noqa: F401
         import plotly.graph_objects  # noqa: F401
 
@@ -92,4 +104,4 @@ def warm() -> threading.Event:
         gc.freeze()
 
     threading.Thread(target=work, daemon=True).start()
-    return ready
+    return warming
