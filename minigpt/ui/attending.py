@@ -150,7 +150,7 @@ def heads_frame(view: View) -> pd.DataFrame:
 
 
 def row_frame(view: View, query: int) -> pd.DataFrame:
-    """The chosen head's row of one query: each visible key with score, exp(score − max) and weight."""
+    """The chosen head's row of one query: each visible key with weight and score."""
     work = worked(view.model, view.trace, view.trace.blocks[view.block].weights, query, (view.head, query))
     keys = [term[0] for term in work.terms]
     return pd.DataFrame(
@@ -159,7 +159,6 @@ def row_frame(view: View, query: int) -> pd.DataFrame:
             t("piece"): [view.labels[key] for key in keys],
             t("weight"): [term[4] for term in work.terms],
             t("score"): [term[1] for term in work.terms],
-            t("exp(score − max)"): [term[3] for term in work.terms],
         }
     )
 
