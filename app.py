@@ -15,7 +15,11 @@ shell.configure()
 page = shell.route()
 warming = shell.warm()
 if not warming.ready.is_set():
-    with st.spinner(t("Opening the model …")):
-        warming.ready.wait()
+    front = st.empty()
+    with front.container():
+        st.title(t("Inside a GPT, from text to loss"))
+        with st.spinner(t("Opening the model …")):
+            warming.ready.wait()
+    front.empty()
 
 shell.run(page)
