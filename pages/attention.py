@@ -75,7 +75,7 @@ def cell_panel() -> None:
     score, weight = attending.cell_work(view, query, key)
     if weight.hidden:
         st.text(attending.hidden_sentence(weight, query, key))
-    lines, products = st.columns([3, 2], gap="large")
+    lines, products = st.columns(2)
     text = [score.symbols, score.expression, "", weight.symbols, *weight.steps, weight.expression]
     lines.code("\n".join(text), language=None, wrap_lines=True)
     lines.caption(attending.difference_sentence(score, weight))

@@ -203,9 +203,9 @@ def terms_text(work: Worked) -> str:
     """The products behind a score as aligned lines, one a coordinate, and their sum."""
     rows = [[str(index), *(f"{number:.6f}" for number in numbers)] for index, *numbers in work.terms]
     total = f"{sum(numbers[-1] for numbers in work.terms):.6f}"
-    rows = [list(work.columns), *rows, ["Σ", "", "", total]]
+    rows = [[*work.columns[:-1], t("product")], *rows, ["Σ", "", "", total]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("   ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
 def six_decimals(names: Sequence[str]) -> dict:
@@ -215,9 +215,11 @@ def six_decimals(names: Sequence[str]) -> dict:
 
 def row_columns(frame: pd.DataFrame) -> dict:
     """Column settings of a query's table: six decimals, and a bar for the weight of the chosen head."""
-    columns = six_decimals(frame.columns[2:])
+    columns = six_decimals(frame.columns[2:]) | {t("key"): st.column_config.NumberColumn(width=40)}
     if t("weight") in columns:
-        columns[t("weight")] = st.column_config.ProgressColumn(format="%.6f", min_value=0.0, max_value=1.0)
+        columns[t("weight")] = st.column_config.ProgressColumn(
+            format="%.6f", min_value=0.0, max_value=1.0, width=110
+        )
     return columns
 
 
