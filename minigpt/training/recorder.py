@@ -185,13 +185,6 @@ class Recorder:
         counted = ngram_baselines(training.train, training.validation, self.info.model.vocab_size, rows)
         write_atomic(path, json.dumps(asdict(counted)).encode())
 
-    def _fail(self, reason: str) -> None:
-        with contextlib.suppress(OSError):
-            for file in self.files.values():
-                file.flush()
-        with contextlib.suppress(OSError, ValueError):  # a full disk, a deleted folder: the caller has the reason
-            write_status(self.folder, "failed", reason)
-
     def _count(self, report: Report) -> None:
         now = time.monotonic()
         self.seconds += 0.0 if self.marked is None else now - self.marked
