@@ -12,6 +12,7 @@ from minigpt.ui import workspace
 from minigpt.ui.text import t
 
 ICON = Path(__file__).parent / "icon.png"  # a causal mask; a file, as named icons are fetched from the internet
+WITHOUT_STRIP = {"corpus", "models"}  # addresses of pages that show no record
 MISSING = object()
 _frame: ContextVar = ContextVar("frame")  # while app.py runs a page: its view, None without one
 
@@ -32,6 +33,7 @@ def route():
             st.Page("pages/logits.py", title=t("Logits"), icon=":material/bar_chart:", url_path="logits"),
             st.Page("pages/training.py", title=t("Training"), icon=":material/model_training:", url_path="training"),
             st.Page("pages/sampling.py", title=t("Sampling"), icon=":material/casino:", url_path="sampling"),
+            st.Page("pages/corpus.py", title=t("Corpus"), icon=":material/library_books:", url_path="corpus"),
         ],
         position="top",
     )
@@ -49,11 +51,11 @@ def guard() -> None:
 
 
 def run(page) -> None:
-    """Draw the strip, then the page. A page that cannot be drawn for want of a record says so and stays usable."""
+    """Draw the strip if the page shows a record, then the page. Without a usable record it says so and stays usable."""
     from minigpt.ui import strip  # needs torch, which `warm` imports in the background
 
     workspace.start()
-    view = strip.draw()
+    view = None if page.url_path in WITHOUT_STRIP else strip.draw()
     workspace.write_url()
     token = _frame.set(view)
     try:
