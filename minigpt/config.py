@@ -10,6 +10,7 @@ from minigpt.checks import number, one_of, whole
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 DTYPES = ("float64", "float32")
+TOKENIZERS = ("byte_bpe", "chars")
 OPTIMIZERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine")
 MODES = ("records", "windows")
@@ -126,13 +127,13 @@ class TrainConfig:
 
 @dataclass(frozen=True)
 class TokenizerConfig:
-    """Which tokenizer a corpus trains: byte-level BPE with `merges` merges."""
+    """Which tokenizer a corpus trains: byte-level BPE with `merges` merges, or one id a character."""
 
     kind: str = "byte_bpe"
-    merges: int = 32  # fewer are learned when the text runs out of pairs
+    merges: int = 32  # of byte_bpe; fewer are learned when the text runs out of pairs
 
     def __post_init__(self) -> None:
-        one_of("kind", self.kind, ("byte_bpe",))
+        one_of("kind", self.kind, TOKENIZERS)
         whole("merges", self.merges, least=0)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from minigpt.tokenizers.contract import EncodeStep
 from minigpt.tokenizers.labels import special_label, visible_label
 
 BOS, EOS, PAD = 256, 257, 258
@@ -37,17 +38,6 @@ class Merge:
     count: int
 
 
-@dataclass(frozen=True)
-class EncodeStep:
-    """The ids of a text after one merge that touched it."""
-
-    rank: int
-    left: int
-    right: int
-    id: int
-    ids: tuple[int, ...]
-
-
 class ByteBPE:
     """A tokenizer given by its merges, in rank order.
 
@@ -55,6 +45,10 @@ class ByteBPE:
     >>> tokenizer.merges, tokenizer.encode("red")
     (((101, 100), (114, 259)), [260])
     """
+
+    kind = "byte_bpe"
+    bos, eos, pad = BOS, EOS, PAD
+    specials = SPECIALS
 
     def __init__(self, merges: Iterable[Sequence[int]] = ()):
         """Raises ValueError that names the merge number for a pair that cannot exist at its rank."""
@@ -153,6 +147,10 @@ class ByteBPE:
         piece = self.piece_bytes(id)
         return special_label(SPECIALS[id]) if id in SPECIALS else visible_label(piece)
 
+    def merge_rank(self, id: int) -> int | None:
+        """Which merge made the id; None for a byte or a special."""
+        return id - FIRST_MERGE if id >= FIRST_MERGE else None
+
     def save(self, path: str | Path) -> None:
         """Write the tokenizer as readable JSON."""
         content = {"format": FORMAT, "specials": {name: i for i, name in SPECIALS.items()}}
@@ -166,6 +164,11 @@ class ByteBPE:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+        return cls.from_content(path, content)
+
+    @classmethod
+    def from_content(cls, path: str | Path, content: dict) -> "ByteBPE":
+        """What `save` wrote, already parsed; ValueError that names the fault and the file."""
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f"{path} is not a tokenizer file of format {FORMAT}")
         if content.get("specials") != {name: i for i, name in SPECIALS.items()}:

@@ -1,0 +1,36 @@
+"""Tokenizers by what a config asks for, and from the files they save."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from minigpt.config import TokenizerConfig
+from minigpt.tokenizers import byte_bpe, chars
+from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.chars import Chars
+from minigpt.tokenizers.contract import Tokenizer
+
+READERS = {byte_bpe.FORMAT: ByteBPE.from_content, chars.FORMAT: Chars.from_content}
+
+
+def train_tokenizer(config: TokenizerConfig, texts: Iterable[str], others: Iterable[str] = ()) -> Tokenizer:
+    """The tokenizer that `config` asks for, learned from the training `texts`.
+
+    An alphabet also takes the characters of `others`, the validation texts: it counts nothing, and a
+    validation record with a character of its own could not be scored at all. Merges never see them.
+    """
+    if config.kind == "chars":
+        return Chars([*texts, *others])
+    return ByteBPE.train(texts, config.merges)
+
+
+def load_tokenizer(path: str | Path) -> Tokenizer:
+    """Read what a tokenizer's `save` wrote, whichever it was; ValueError that names the fault."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+    format = content.get("format") if isinstance(content, dict) else None
+    if format not in READERS:
+        raise ValueError(f"{path} is not a tokenizer file of format {' or '.join(READERS)}")
+    return READERS[format](path, content)
