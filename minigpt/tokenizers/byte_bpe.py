@@ -29,13 +29,18 @@ _BORDER = -1  # between two texts; pairs with it are never counted or merged
 
 @dataclass(frozen=True)
 class Merge:
-    """One learned merge: the pair (left, right) becomes `id`; `count` is how often the pair stood there."""
+    """One learned merge: the pair (left, right) becomes `id`; `count` is how often the pair stood there.
+
+    `places` is how many of these were replaced: the text has that many ids less. It is below `count`
+    only where a pair of equal ids overlaps itself.
+    """
 
     rank: int
     left: int
     right: int
     id: int
     count: int
+    places: int
 
 
 class ByteBPE:
@@ -100,7 +105,7 @@ class ByteBPE:
             ids = _replaced(ids, places, new_id)
             places = places - np.arange(len(places))  # each earlier replacement removed one slot
             counts.add(ids, np.concatenate([places - 1, places]))
-            yield Merge(rank, left, right, new_id, count)
+            yield Merge(rank, left, right, new_id, count, len(places))
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without specials. Raises ValueError for a lone surrogate, with its index."""
