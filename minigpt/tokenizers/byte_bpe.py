@@ -31,8 +31,7 @@ _BORDER = -1  # between two texts; pairs with it are never counted or merged
 class Merge:
     """One learned merge: the pair (left, right) becomes `id`; `count` is how often the pair stood there.
 
-    `places` is how many of these were replaced: the text has that many ids less. It is below `count`
-    only where a pair of equal ids overlaps itself.
+    `tokens` is how many ids all texts have then.
     """
 
     rank: int
@@ -40,7 +39,7 @@ class Merge:
     right: int
     id: int
     count: int
-    places: int
+    tokens: int
 
 
 class ByteBPE:
@@ -92,7 +91,8 @@ class ByteBPE:
             raise ValueError(f"merges must be a whole number of at least 0, got {merges!r}")
         if isinstance(texts, str):
             raise ValueError("texts must be a collection of texts, got one text; put it into a list")
-        ids = _joined([_utf8(text) for text in texts])
+        pieces = [_utf8(text) for text in texts]
+        ids, tokens = _joined(pieces), sum(map(len, pieces))
         counts = _PairCounts(ids, stride=FIRST_MERGE + merges)
         for rank in range(merges):
             best = counts.highest()
@@ -105,7 +105,8 @@ class ByteBPE:
             ids = _replaced(ids, places, new_id)
             places = places - np.arange(len(places))  # each earlier replacement removed one slot
             counts.add(ids, np.concatenate([places - 1, places]))
-            yield Merge(rank, left, right, new_id, count, len(places))
+            tokens -= len(places)
+            yield Merge(rank, left, right, new_id, count, tokens)
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without specials. Raises ValueError for a lone surrogate, with its index."""
