@@ -38,6 +38,7 @@ class ModelConfig:
     attention_bias: bool = False  # on Q, K, V and the output projection alike
     head_bias: bool = True  # on the LM head
     tied_head: bool = False  # True: the LM matrix is the token table, transposed
+    residual: bool = True  # False: each branch replaces the vector instead of adding to it; an ablation
     dropout: float = 0.0  # on embeddings, attention weights and both branch outputs, in training only
     dtype: str = "float64"  # of every parameter and stage
     init_seed: int = 1729
@@ -50,7 +51,7 @@ class ModelConfig:
             raise ValueError(f"width must be divisible by heads, got width {self.width} and {self.heads} heads")
         one_of("activation", self.activation, ACTIVATIONS)
         one_of("dtype", self.dtype, DTYPES)
-        for name in ("attention_bias", "head_bias", "tied_head"):
+        for name in ("attention_bias", "head_bias", "tied_head", "residual"):
             one_of(name, getattr(self, name), (True, False))
         number("norm_epsilon", self.norm_epsilon, above=0.0)
         number("dropout", self.dropout, least=0.0, below=1.0)
@@ -186,6 +187,65 @@ PRESETS = {
                 final_learning_rate=1e-4,
                 clip_norm=1.0,
                 evaluate_every=25,
+            ),
+        ),
+        Preset(
+            name="poems",
+            about="one id a character, four blocks of width 128, head tied to the table; for short Chinese lines",
+            tokenizer=TokenizerConfig(kind="chars"),
+            model=ModelConfig(
+                vocab_size=6289,  # of the poems of the fourth text; a run takes that of its corpus
+                context_length=128,
+                width=128,
+                heads=4,
+                layers=4,
+                ffn_width=512,
+                activation="gelu",
+                attention_bias=True,
+                head_bias=False,
+                tied_head=True,
+                dropout=0.1,
+                dtype="float32",
+            ),
+            training=TrainConfig(
+                steps=300,
+                batch_size=32,
+                optimizer="adamw",
+                learning_rate=1e-3,
+                weight_decay=0.1,
+                schedule="cosine",
+                warmup_steps=20,
+                final_learning_rate=1e-4,
+                clip_norm=1.0,
+                evaluate_every=25,
+            ),
+        ),
+        Preset(
+            name="numpy-demo",
+            about="the byte model of the third text: 256 ids; a run has 259, as BOS, EOS and PAD are ids of their own",
+            tokenizer=TokenizerConfig(merges=0),
+            model=ModelConfig(
+                vocab_size=256,
+                context_length=64,
+                width=128,
+                heads=4,
+                layers=4,
+                ffn_width=512,
+                head_bias=False,
+                tied_head=True,
+                dtype="float32",
+            ),
+            training=TrainConfig(
+                steps=1000,
+                mode="windows",
+                batch_size=8,
+                optimizer="adamw",
+                learning_rate=1e-3,
+                weight_decay=0.1,
+                schedule="cosine",
+                warmup_steps=50,
+                final_learning_rate=1e-4,
+                clip_norm=1.0,
             ),
         ),
         Preset(

@@ -164,7 +164,10 @@ def stage_inputs(trace: Trace, stage: Stage) -> tuple[Stage, ...]:
     if kind == "logits":
         return (trace.final_norm,)
     block: BlockTrace = trace.blocks[stage.block]
-    return tuple(getattr(block, name) for name in _INPUTS[kind])
+    names = _INPUTS[kind]
+    if kind in ("residual1", "block_output") and not trace.config.residual:
+        names = names[1:]  # the branch alone
+    return tuple(getattr(block, name) for name in names)
 
 
 def stage_weights(model: MiniGPT, kind: str, block: int | None) -> Affine | RowNormWeights | None:

@@ -55,9 +55,12 @@ class Decoder:
         q, k, v = joined.view(len(x), 3, config.heads, 1, config.head_width).unbind(1)  # (B, H, 1, D)
         keys[:, :, -1:], values[:, :, -1:] = k, v
         mixtures = functional.scaled_dot_product_attention(q, keys, values)  # (B, H, 1, D)
-        x = _affine(mixtures.reshape(x.shape), output, output_bias).add_(x)
+        x = self._joined(x, _affine(mixtures.reshape(x.shape), output, output_bias))
         hidden = ACTIVATION[config.activation](_affine(self._norm(x, scale2, offset2), w1, b1))  # (B, F)
-        return _affine(hidden, w2, b2).add_(x)
+        return self._joined(x, _affine(hidden, w2, b2))
+
+    def _joined(self, x: torch.Tensor, branch: torch.Tensor) -> torch.Tensor:
+        return branch.add_(x) if self.config.residual else branch
 
     def _norm(self, x: torch.Tensor, scale: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
         return torch.layer_norm(x, scale.shape, scale, offset, self.config.norm_epsilon)

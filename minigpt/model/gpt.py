@@ -57,10 +57,11 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention and FFN, each on a normalised copy, each added to the residual."""
+    """Attention and FFN, each on a normalised copy, each added to the residual, or in its place without one."""
 
     def __init__(self, config: ModelConfig, dtype: torch.dtype):
         super().__init__()
+        self.residual = config.residual
         self.norm1 = RowNorm(config.width, config.norm_epsilon, dtype)
         self.attention = CausalSelfAttention(config, dtype)
         self.norm2 = RowNorm(config.width, config.norm_epsilon, dtype)
@@ -78,10 +79,11 @@ class Block(nn.Module):
     ) -> torch.Tensor:
         """(B, T, C) -> (B, T, C)."""
         normed = keep("norm1", self.norm1(x))
-        attended = self.attention(normed, visible, keep, cache, block, dropout, fused)
-        x = keep("residual1", x + dropout(attended))
+        attended = dropout(self.attention(normed, visible, keep, cache, block, dropout, fused))
+        x = keep("residual1", x + attended if self.residual else attended)
         normed = keep("norm2", self.norm2(x))
-        return keep("block_output", x + dropout(self.ffn(normed, keep)))
+        thought = dropout(self.ffn(normed, keep))
+        return keep("block_output", x + thought if self.residual else thought)
 
 
 class MiniGPT(nn.Module):

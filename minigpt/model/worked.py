@@ -106,6 +106,10 @@ def _block_input(here: StageAt, j: int) -> Worked:
 
 
 def _added(here: StageAt, j: int, letter: str, letters: tuple[str, str]) -> Worked:
+    if len(here.inputs) == 1:  # without residuals, the branch alone
+        value = float(here.row[j])
+        place = f"{letters[1]}[{j}]"
+        return Worked(f"{letter}[{j}] = {place}", f"{place} = {short(value)}", value)
     first, second = (float(here.at(stage)[j]) for stage in here.inputs)
     value = first + second
     symbols = f"{letter}[{j}] = {letters[0]}[{j}] + {letters[1]}[{j}]"
