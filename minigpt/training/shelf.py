@@ -3,25 +3,23 @@
     runs/3fa2c1-9b0d77e2c4f10a55/label.json    who made the run, when, and what it is called
     runs/3fa2c1-9b0d77e2c4f10a55/run.json ...  the run itself
 
-An id cannot be guessed, so its link is what shares a run. It begins with six digits of the maker's mark,
-which is all that a list of one browser's runs has to look at. A run of the command line in this folder
-has no label: nobody lists it, its link opens it.
+An id cannot be guessed (minigpt.owners), so its link is what shares a run. A run of the command line in
+this folder has no label: nobody lists it, its link opens it.
 """
 
-import hashlib
 import json
 import os
-import re
-import secrets
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.files import write_atomic
+from minigpt.owners import checked_id, mark, new_id
+
+__all__ = ["Label", "is_mine", "mark", "new_id", "put_label", "read_label", "run_folder", "runs_of", "shelf"]
 
 LABEL = "label.json"
 NAME_CHARACTERS = 60
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -40,19 +38,7 @@ def shelf() -> Path:
 
 def run_folder(id: str) -> Path:
     """Where the run `id` lies or would lie. Raises ValueError for an id that is no plain file name."""
-    if not _ID.fullmatch(id):
-        raise ValueError(f"a run id has letters, digits, '.', '_' and '-', at most 100, got {id!r:.120}")
-    return shelf() / id
-
-
-def mark(browser: str) -> str:
-    """What a browser's secret leaves on its runs: 32 hex digits that do not tell the secret."""
-    return hashlib.sha256(browser.encode()).hexdigest()[:32]
-
-
-def new_id(browser: str) -> str:
-    """An unused id for a run of this browser."""
-    return f"{mark(browser)[:6]}-{secrets.token_hex(8)}"
+    return shelf() / checked_id(id, "run")
 
 
 def put_label(folder: Path, browser: str, name: str = "") -> None:
