@@ -31,6 +31,7 @@ SMALL = ModelConfig(vocab_size=20, context_length=10, width=8, heads=2, layers=1
         ({"activation": "swish"}, "activation must be one of relu, gelu, gelu_tanh, got 'swish'"),
         ({"dtype": "bfloat16"}, "dtype must be one of float64, float32, got 'bfloat16'"),
         ({"tied_head": 1}, "tied_head must be one of True, False, got 1"),
+        ({"residual": 0}, "residual must be one of True, False, got 0"),
         ({"norm_epsilon": 0.0}, "norm_epsilon must be a finite number above 0, got 0.0"),
         ({"norm_epsilon": float("nan")}, "norm_epsilon must be a finite number above 0, got nan"),
         ({"dropout": 1.0}, "dropout must be a finite number at least 0 and below 1, got 1.0"),

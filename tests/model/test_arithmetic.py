@@ -24,6 +24,7 @@ CONFIGS = {
     "heads of one": {"heads": 6, "width": 6},
     "float32": {"dtype": "float32", "activation": "gelu", "attention_bias": True, "layers": 2},
     "float32 tied": {"dtype": "float32", "activation": "gelu_tanh", "tied_head": True, "width": 48, "ffn_width": 96},
+    "no residuals": {"residual": False, "layers": 2},
     "width one": {"width": 1, "heads": 1, "ffn_width": 1},
 }
 
