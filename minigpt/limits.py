@@ -28,5 +28,8 @@ _DEFAULTS = {
     "MINIGPT_RUNS_A_BROWSER": 4,  # that one browser may have under way
     "MINIGPT_RUN_STEPS": 100_000,  # of one run made on a page: a run that nobody watches ends
     "MINIGPT_SAMPLES": 24,  # saved steps of a run that one table of samples shows
+    "MINIGPT_CORPORA_A_BROWSER": 12,  # that one browser may keep
+    "MINIGPT_TOKENIZERS_AT_ONCE": 2,  # that one server learns
+    "MINIGPT_MERGES": 8192,  # of one tokenizer learned on a page
     "MINIGPT_RUNS_PAUSED": 16,  # that it keeps in memory; the longest paused is stopped, to be resumed
 }

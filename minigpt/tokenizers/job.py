@@ -1,0 +1,140 @@
+"""Learning a tokenizer in a process of its own: python -m minigpt.tokenizers.job <folder>
+
+    <folder>/job.json        what is asked: the config, the corpus file and its hash
+    <folder>/stage.json      reading, learning, counting or failed; and the bytes of the training texts
+    <folder>/merges.jsonl    one object a line for each merge, as it is learned
+    <folder>/counts.npz      tokens of each record and how often each id occurs, by split
+    <folder>/tokenizer.json  written last: without it the job is not done
+
+The process has low priority and needs no torch. It ends when its input ends: with its server.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from minigpt.config import TokenizerConfig, from_dict
+from minigpt.corpus.records import Corpus, load_corpus
+from minigpt.files import write_atomic
+from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.files import train_tokenizer
+
+FLUSH_SECONDS = 0.1  # whoever looks is at most this far behind
+CHUNK = 500_000  # characters that are encoded at once, but whole records
+SPLITS = ("train", "validation")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Which tokenizer to learn, and from which corpus. A file with another hash is refused."""
+
+    config: TokenizerConfig
+    corpus: str  # absolute path of a file in the project's own format
+    corpus_hash: str
+
+
+def write_job(folder: Path, job: Job) -> None:
+    """Ask for a tokenizer: what `work` reads."""
+    write_atomic(folder / "job.json", json.dumps(asdict(job)).encode())
+
+
+def read_job(folder: Path) -> Job:
+    """What is asked. Raises ValueError for a folder without a usable job.json."""
+    try:
+        content = json.loads((folder / "job.json").read_bytes())
+        return Job(from_dict(TokenizerConfig, content.pop("config")), **content)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"{folder} holds no tokenizer job: {error}") from error
+
+
+def work(folder: Path) -> None:
+    """Do the job. A fault of the corpus or the disk is written down as the reason, not raised."""
+    try:
+        job = read_job(folder)
+        _tell(folder, "reading")
+        corpus = load_corpus(job.corpus)
+        if corpus.hash != job.corpus_hash:
+            raise ValueError(f"the corpus changed meanwhile: it has hash {corpus.hash}, asked was {job.corpus_hash}")
+        size = sum(len(record.text.encode()) for record in corpus.train)
+        _tell(folder, "learning", bytes=size)
+        tokenizer = _learn(folder, job.config, corpus)
+        _tell(folder, "counting", bytes=size)
+        with (folder / "counts.npz").open("wb") as file:
+            np.savez(file, **count(tokenizer, corpus))
+        tokenizer.save(folder / ".tokenizer")
+        os.replace(folder / ".tokenizer", folder / "tokenizer.json")
+    except (ValueError, OSError, MemoryError) as error:
+        _tell(folder, "failed", reason=str(error) or type(error).__name__)
+
+
+def count(tokenizer: Tokenizer, corpus: Corpus) -> dict[str, np.ndarray]:
+    """`train_lengths` and `validation_lengths` (N,) int32: tokens of each record, without BOS and EOS;
+    `train_used` and `validation_used` (V,) int64: how often each id occurs.
+
+    Example: "abab" under the merge (a, b) has length 2 and uses the id 259 twice.
+    """
+    counts = {}
+    for split in SPLITS:
+        lengths, used = [], np.zeros(tokenizer.vocab_size, dtype=np.int64)
+        for texts in _chunks(record.text for record in getattr(corpus, split)):
+            for ids in tokenizer.encode_batch(texts):
+                lengths.append(len(ids))
+                used += np.bincount(ids, minlength=tokenizer.vocab_size)
+        counts |= {f"{split}_lengths": np.array(lengths, dtype=np.int32), f"{split}_used": used}
+    return counts
+
+
+def _learn(folder: Path, config: TokenizerConfig, corpus: Corpus) -> Tokenizer:
+    """The tokenizer; each merge is written down as it comes."""
+    train, validation = ([record.text for record in getattr(corpus, split)] for split in SPLITS)
+    if config.kind != "byte_bpe":
+        return train_tokenizer(config, train, validation)
+    merges, pieces, flushed = [], dict(enumerate(bytes([byte]) for byte in range(256))), 0.0
+    with (folder / "merges.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+        for merge in ByteBPE.train_steps(train, config.merges):
+            merges.append((merge.left, merge.right))
+            pieces[merge.id] = pieces[merge.left] + pieces[merge.right]
+            file.write(json.dumps(asdict(merge) | {"piece": pieces[merge.id].hex()}) + "\n")
+            if time.monotonic() - flushed > FLUSH_SECONDS:
+                file.flush()
+                flushed = time.monotonic()
+    return ByteBPE(merges)
+
+
+def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Whole texts in lists of about CHUNK characters: the ids of a large corpus never stand in memory at once."""
+    chunk, size = [], 0
+    for text in texts:
+        chunk.append(text)
+        size += len(text)
+        if size >= CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _tell(folder: Path, stage: str, **values) -> None:
+    write_atomic(folder / "stage.json", json.dumps({"stage": stage} | values).encode())
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)
+    work(Path(sys.argv[1]))
+    sys.stdout.flush()
+    os._exit(0)  # the waiting thread would hold the interpreter

@@ -1,0 +1,163 @@
+"""The server's side of tokenizer jobs: start one, stop it, know how it stands. What they learn stays on disk."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from minigpt.limits import limit
+from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.files import load_tokenizer
+from minigpt.tokenizers.job import Job, write_job
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class JobState:
+    """How a job stands. `bytes` are those of the training texts, 0 before they are read.
+
+    status: none (never asked for), reading, learning, counting, finished, failed, interrupted (its server ended).
+    """
+
+    status: str
+    bytes: int = 0
+    reason: str = ""
+
+    @property
+    def going(self) -> bool:
+        """Whether something will happen by itself."""
+        return self.status in ("reading", "learning", "counting")
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A finished tokenizer and what it makes of its corpus: see minigpt.tokenizers.job.count."""
+
+    tokenizer: Tokenizer
+    train_lengths: np.ndarray
+    validation_lengths: np.ndarray
+    train_used: np.ndarray
+    validation_used: np.ndarray
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest record of either split."""
+        return int(max(self.train_lengths.max(initial=0), self.validation_lengths.max(initial=0)))
+
+
+def load_learned(folder: Path) -> Learned:
+    """What a finished job left. Raises ValueError for a folder where it is missing or damaged."""
+    tokenizer = load_tokenizer(folder / "tokenizer.json")
+    try:
+        with np.load(folder / "counts.npz", allow_pickle=False) as counts:
+            learned = Learned(tokenizer, **counts)
+    except (OSError, ValueError, TypeError, EOFError) as error:
+        raise ValueError(f"{folder / 'counts.npz'} is damaged: {error}") from error
+    return learned
+
+
+class Learning:
+    """The tokenizer jobs of one server, each a process. Thread-safe. Jobs end with the server."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._processes: dict[Path, subprocess.Popen] = {}
+
+    def start(self, folder: Path, job: Job) -> None:
+        """Begin the job in `folder`, unless it is under way or done.
+
+        Raises ValueError when too many are under way on this server, the merges are beyond the limit,
+        or, in place of an OSError, when the folder cannot be written.
+        """
+        with self._lock:
+            if self._going(folder) or (folder / "tokenizer.json").exists():
+                return
+            at_once, merges = limit("MINIGPT_TOKENIZERS_AT_ONCE"), limit("MINIGPT_MERGES")
+            if job.config.kind == "byte_bpe" and job.config.merges > merges:
+                raise ValueError(f"merges must be at most {merges:,}, got {job.config.merges:,}")
+            if sum(map(self._going, self._processes)) >= at_once:
+                raise ValueError(
+                    f"this server is learning {at_once} tokenizers already, at most {at_once} at once; "
+                    "try again in a moment"
+                )
+            try:
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+                write_job(folder, job)
+                self._processes[folder] = _spawn(folder)
+            except OSError as error:
+                raise ValueError(f"cannot learn a tokenizer in {folder}: {error.strerror}") from error
+
+    def cancel(self, folder: Path) -> None:
+        """Stop the job at once and remove what it wrote; a finished tokenizer stays."""
+        with self._lock:
+            process = self._processes.pop(folder, None)
+            if process is not None:
+                _end(process)
+            if not (folder / "tokenizer.json").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def state(self, folder: Path) -> JobState:
+        """How the job in `folder` stands."""
+        with self._lock:
+            going = self._going(folder)  # asked first: what a process wrote before its end is then there
+        if (folder / "tokenizer.json").exists():
+            return JobState("finished")
+        try:
+            told = json.loads((folder / "stage.json").read_bytes())
+        except (OSError, ValueError):
+            told = {"stage": "reading"}
+        if told["stage"] == "failed":
+            return JobState("failed", reason=told["reason"])
+        if going:
+            return JobState(told["stage"], told.get("bytes", 0))
+        return JobState("interrupted" if folder.exists() else "none")
+
+    def close(self) -> None:
+        """End every job."""
+        with self._lock:
+            for process in self._processes.values():
+                _end(process)
+            self._processes.clear()
+
+    def _going(self, folder: Path) -> bool:
+        process = self._processes.get(folder)
+        return process is not None and process.poll() is None
+
+
+def learned_folders(place: Path, corpus_hash: str) -> list[Path]:
+    """Folders of the finished tokenizers of a corpus below `place`, the newest first."""
+    done = place.glob(f"tokenizers/{corpus_hash}/*/tokenizer.json")
+    return [path.parent for path in sorted(done, key=lambda path: (-path.stat().st_mtime_ns, path.parent.name))]
+
+
+def job_folder(place: Path, job: Job) -> Path:
+    """Where the tokenizer of this config for this corpus is learned: tokenizers/<corpus hash>/byte_bpe-256."""
+    config = job.config
+    name = f"{config.kind}-{config.merges}" if config.kind == "byte_bpe" else config.kind
+    return place / "tokenizers" / job.corpus_hash / name
+
+
+def _spawn(folder: Path) -> subprocess.Popen:
+    """The process, in a session of its own, so that Ctrl-C in the server's terminal does not reach it."""
+    own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {"start_new_session": True}
+    return subprocess.Popen(
+        [sys.executable, "-m", "minigpt.tokenizers.job", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        stdin=subprocess.PIPE,  # its end is the server's end
+        **own,
+    )
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.kill()
+    process.wait()
+    process.stdin.close()
