@@ -10,10 +10,10 @@ from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.trace import Trace
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 
-def inspect_record(model: MiniGPT, tokenizer: ByteBPE, text: str, position: int) -> dict:
+def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: int) -> dict:
     """JSON-ready: ids, targets, loss (nats per scored position), position, stages, heads, logits.
 
     `stages` are in order, each with name, block, shape, formula and the values at `position`. `heads`

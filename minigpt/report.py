@@ -1,13 +1,13 @@
 """What the command line prints: plain objects for --json, and the same for people to read."""
 
 from minigpt.inspection import check_length
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.training.loop import Evaluation
 
 SHOWN = 6  # values of a stage in the text form; --json has all
 
 
-def token_object(tokenizer: ByteBPE, text: str) -> dict:
+def token_object(tokenizer: Tokenizer, text: str) -> dict:
     """ids, and for each its piece label and bytes in hex; the merges that touched the text."""
     check_length(text)
     ids = tokenizer.encode(text)
@@ -33,7 +33,7 @@ def token_text(result: dict) -> str:
     return "\n".join([*lines, foot])
 
 
-def inspection_text(result: dict, tokenizer: ByteBPE) -> str:
+def inspection_text(result: dict, tokenizer: Tokenizer) -> str:
     """An inspection as indented lines: the record, each stage's first values, heads, prediction."""
     label, position = tokenizer.piece_label, result["position"]
     lines = [f"{len(result['ids'])} positions, mean loss {result['loss']:.9f} nats"]

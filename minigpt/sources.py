@@ -11,7 +11,8 @@ from minigpt.checks import one_of
 from minigpt.config import PRESETS, preset
 from minigpt.corpus.records import bundled_corpus
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Evaluation
 from minigpt.training.runs import Run
 from minigpt.training.shelf import run_folder
@@ -54,7 +55,7 @@ def source_evaluations(name: str) -> list[Evaluation]:
     return [] if run is None else run.evaluations()
 
 
-def load_source(name: str, step: int) -> tuple[MiniGPT, ByteBPE]:
+def load_source(name: str, step: int) -> tuple[MiniGPT, Tokenizer]:
     """The model of a source at a step, in evaluation mode, and its tokenizer.
 
     Raises ValueError for an unknown step, and for a checkpoint of another tokenizer or config.
@@ -64,12 +65,12 @@ def load_source(name: str, step: int) -> tuple[MiniGPT, ByteBPE]:
     return preset_model(name) if run is None else run_model(run.folder, step)
 
 
-def preset_tokenizer(name: str) -> ByteBPE:
+def preset_tokenizer(name: str) -> Tokenizer:
     """The preset's tokenizer, trained on the bundled corpus (24 records: some milliseconds)."""
-    return ByteBPE.train([record.text for record in bundled_corpus().train], preset(name).tokenizer.merges)
+    return train_tokenizer(preset(name).tokenizer, [record.text for record in bundled_corpus().train])
 
 
-def preset_model(name: str) -> tuple[MiniGPT, ByteBPE]:
+def preset_model(name: str) -> tuple[MiniGPT, Tokenizer]:
     """An untrained model in evaluation mode, with the weights of its init seed, and its tokenizer.
 
     The model may know more ids than the tokenizer, as that of `gpt2-small` does.
@@ -78,7 +79,7 @@ def preset_model(name: str) -> tuple[MiniGPT, ByteBPE]:
     return MiniGPT(replace(config, vocab_size=max(config.vocab_size, tokenizer.vocab_size))).eval(), tokenizer
 
 
-def run_model(folder: str | Path, step: int | None = None) -> tuple[MiniGPT, ByteBPE]:
+def run_model(folder: str | Path, step: int | None = None) -> tuple[MiniGPT, Tokenizer]:
     """The model a run saved at `step` (its last one by default) and its tokenizer.
 
     Raises ValueError for a folder that is no run, a run without checkpoints, or a step not saved.

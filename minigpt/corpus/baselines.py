@@ -21,7 +21,6 @@ import torch
 
 from minigpt.corpus.batches import IGNORE, Batch
 from minigpt.corpus.windows import Windows
-from minigpt.tokenizers.byte_bpe import BOS
 
 NO_ID = -1  # stands before the first slot of a record
 ID_BITS = 21  # room for ids up to two millions
@@ -84,8 +83,8 @@ def _trigrams(split: Batch | Windows, rows: torch.Tensor) -> np.ndarray:
     """(positions, 3): the id before, the id of the slot, and its target, for each scored position."""
     if isinstance(split, Windows):
         slots = torch.cat([torch.arange(row, min(row + split.length, split.slots)) for row in rows.tolist()])
-        before = torch.where(slots > 0, split.ids[slots - 1], NO_ID)
-        before = torch.where(split.ids[slots] == BOS, NO_ID, before)
+        begins = (slots == 0) | (split.targets[slots - 1] == IGNORE)  # as after EOS
+        before = torch.where(begins, NO_ID, split.ids[slots - 1])
         grams = torch.stack([before, split.ids[slots], split.targets[slots]], dim=-1)
     else:
         ids, targets = split.ids[rows], split.targets[rows]

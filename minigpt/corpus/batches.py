@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 IGNORE = -100  # the target of a slot that is not scored; not an id
 
@@ -42,16 +42,16 @@ class Batch:
         return Batch(self.ids[rows, :slots], valid[:, :slots], self.targets[rows, :slots])
 
 
-def record_ids(text: str, tokenizer: ByteBPE, context_length: int) -> list[int]:
+def record_ids(text: str, tokenizer: Tokenizer, context_length: int) -> list[int]:
     """BOS, the ids of `text`, EOS: at most `context_length` + 1 ids, as the last is only a target.
 
     Raises ValueError for an empty text, and for one that needs more slots; it is never cut.
     """
-    return _framed(text, tokenizer.encode(text), context_length, where="record")
+    return _framed(text, tokenizer, tokenizer.encode(text), context_length, where="record")
 
 
 def batch_records(
-    texts: Sequence[str], tokenizer: ByteBPE, context_length: int, slots: int | None = None
+    texts: Sequence[str], tokenizer: Tokenizer, context_length: int, slots: int | None = None
 ) -> Batch:
     """A batch of whole records in `slots` slots (the context length by default).
 
@@ -65,13 +65,13 @@ def batch_records(
         raise ValueError("a batch needs at least one record, got none")
     encoded = tokenizer.encode_batch(texts)
     rows = [
-        _framed(text, ids, context_length, where=f"record {number}")
+        _framed(text, tokenizer, ids, context_length, where=f"record {number}")
         for number, (text, ids) in enumerate(zip(texts, encoded, strict=True), start=1)
     ]
     longest, slots = max(map(len, rows)) - 1, context_length if slots is None else slots
     if not longest <= slots <= context_length:
         raise ValueError(f"slots must be {longest} to {context_length} for these records, got {slots}")
-    ids = torch.full((len(rows), slots), PAD)
+    ids = torch.full((len(rows), slots), tokenizer.pad)
     targets = torch.full((len(rows), slots), IGNORE)
     for row, record in enumerate(rows):
         ids[row, : len(record) - 1] = torch.tensor(record[:-1])
@@ -79,7 +79,7 @@ def batch_records(
     return Batch(ids, targets != IGNORE, targets)
 
 
-def _framed(text: str, ids: list[int], context_length: int, where: str) -> list[int]:
+def _framed(text: str, tokenizer: Tokenizer, ids: list[int], context_length: int, where: str) -> list[int]:
     if not text:
         raise ValueError(f"{where} is empty; type at least one character")
     if len(ids) + 1 > context_length:
@@ -87,4 +87,4 @@ def _framed(text: str, ids: list[int], context_length: int, where: str) -> list[
             f"{where} needs {len(ids) + 1} positions (BOS and {len(ids)} tokens), "
             f"the context length is {context_length}"
         )
-    return [BOS, *ids, EOS]
+    return [tokenizer.bos, *ids, tokenizer.eos]

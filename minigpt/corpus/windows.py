@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from minigpt.corpus.batches import IGNORE, Batch
-from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Windows:
         return Batch(self.ids[slots], slots < self.slots, self.targets[slots])
 
 
-def window_stream(texts: Sequence[str], tokenizer: ByteBPE, length: int) -> Windows:
+def window_stream(texts: Sequence[str], tokenizer: Tokenizer, length: int) -> Windows:
     """All `texts` as a stream that is read in windows of `length` slots.
 
     Raises ValueError for no text or an empty one. Example: "ab" and "c" give BOS a b EOS BOS c EOS:
@@ -60,9 +60,11 @@ def window_stream(texts: Sequence[str], tokenizer: ByteBPE, length: int) -> Wind
     """
     if not texts or not all(texts):
         raise ValueError(f"windows need texts of at least one character, got {texts!r:.60}")
-    framed = [id for ids in tokenizer.encode_batch(texts) for id in (BOS, *ids, EOS)]
-    ids = torch.tensor(framed + [PAD] * length)
+    encoded = tokenizer.encode_batch(texts)
+    framed = [id for ids in encoded for id in (tokenizer.bos, *ids, tokenizer.eos)]
+    ids = torch.tensor(framed + [tokenizer.pad] * length)
     targets = torch.full_like(ids, IGNORE)
     targets[: len(framed) - 1] = ids[1 : len(framed)]
-    targets[targets == BOS] = IGNORE
+    ends = torch.tensor([len(ids) + 2 for ids in encoded]).cumsum(0) - 1  # the slots that hold EOS
+    targets[ends] = IGNORE
     return Windows(ids, targets, length)

@@ -12,7 +12,7 @@ from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import Step, generate, prompt_ids
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 
 class Comparison:
@@ -28,7 +28,7 @@ class Comparison:
     def __init__(
         self,
         model: MiniGPT,
-        tokenizer: ByteBPE,
+        tokenizer: Tokenizer,
         prompt: str,
         columns: Sequence[SampleConfig],
         dice_seed: int | None = None,
@@ -98,7 +98,7 @@ class Numbers:
     stop: str | None
 
 
-def numbers(tokenizer: ByteBPE, steps: Sequence[Step], records: Sequence[Record]) -> Numbers:
+def numbers(tokenizer: Tokenizer, steps: Sequence[Step], records: Sequence[Record]) -> Numbers:
     """The numbers of one column; `records` are those the model was trained on."""
     ids = [step.id for step in steps]
     written = tokenizer.decode_bytes(ids)

@@ -10,7 +10,7 @@ from minigpt.corpus.records import Record
 from minigpt.generation.comparing import Comparison, Numbers, numbers
 from minigpt.generation.settings import LARGEST_SEED, SampleConfig
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Repetition:
     def __init__(
         self,
         model: MiniGPT,
-        tokenizer: ByteBPE,
+        tokenizer: Tokenizer,
         prompt: str,
         columns: Sequence[SampleConfig],
         records: Sequence[Record],

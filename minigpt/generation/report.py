@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from minigpt.generation.stepping import Step
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 CANDIDATES = 5  # of each step, in the JSON
 
 
-def generation_object(tokenizer: ByteBPE, steps: Sequence[Step]) -> dict:
+def generation_object(tokenizer: Tokenizer, steps: Sequence[Step]) -> dict:
     """The new `ids` (a closing EOS included), their `text` and bytes, why it stopped, and every step.
 
     `text` has U+FFFD where bytes are not valid UTF-8; `bytes` (hex) has them all.
@@ -24,7 +24,7 @@ def generation_object(tokenizer: ByteBPE, steps: Sequence[Step]) -> dict:
     }
 
 
-def _step_object(tokenizer: ByteBPE, step: Step) -> dict:
+def _step_object(tokenizer: Tokenizer, step: Step) -> dict:
     return {
         "id": step.id,
         "piece": tokenizer.piece_label(step.id),
@@ -39,7 +39,7 @@ def _step_object(tokenizer: ByteBPE, step: Step) -> dict:
     }
 
 
-def generation_text(tokenizer: ByteBPE, prompt: str, steps: Sequence[Step]) -> str:
+def generation_text(tokenizer: Tokenizer, prompt: str, steps: Sequence[Step]) -> str:
     """Prompt and text, then every token with its numbers; what is no text is written visibly, such as ‹E6›."""
     rows = [f"{'':>4}  {'id':>6}  {'raw':>9}  {'final':>9}  {'rank':>6}  piece"]
     for step in steps:

@@ -31,7 +31,7 @@ from minigpt.inspection import check_length
 from minigpt.model.cache import KVCache
 from minigpt.model.decoding import Decoder
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 STOPS = ("eos", "context_limit", "length")
 
@@ -131,23 +131,23 @@ class Step:
         ]
 
 
-def prompt_ids(tokenizer: ByteBPE, prompt: str) -> list[int]:
+def prompt_ids(tokenizer: Tokenizer, prompt: str) -> list[int]:
     """BOS and the ids of the prompt, without EOS: the text goes on. An empty prompt is BOS alone.
 
     Raises ValueError for a prompt of too many characters. Example: prompt_ids(tokenizer, "") == [256].
     """
     check_length(prompt)
-    return [BOS, *tokenizer.encode(prompt)]
+    return [tokenizer.bos, *tokenizer.encode(prompt)]
 
 
-def never_drawn(model: MiniGPT, tokenizer: ByteBPE) -> Tensor:
-    """(V,) bool: BOS, PAD and the ids that the tokenizer does not know. EOS may be drawn: it ends a text."""
-    return forbidden_mask(model.config.vocab_size, (BOS, PAD), tokenizer.vocab_size)
+def never_drawn(model: MiniGPT, tokenizer: Tokenizer) -> Tensor:
+    """(V,) bool: specials but EOS, and the ids that the tokenizer does not know. EOS may be drawn: it ends a text."""
+    return forbidden_mask(model.config.vocab_size, set(tokenizer.specials) - {tokenizer.eos}, tokenizer.vocab_size)
 
 
 def generate(
     model: MiniGPT,
-    tokenizer: ByteBPE,
+    tokenizer: Tokenizer,
     context_ids: Sequence[int],
     settings: SampleConfig | Sequence[SampleConfig],
     *,
@@ -170,7 +170,7 @@ def generate(
     columns = [settings] if isinstance(settings, SampleConfig) else list(settings)
     if not columns:
         raise ValueError("there are 0 columns; allowed: 1 or more")
-    reader = _Reader(model, context_ids, len(columns), max(column.max_new_tokens for column in columns), cached)
+    reader = _Reader(model, tokenizer.eos, context_ids, columns, cached)
     dice = None if dice_seed is None else new_generator(dice_seed)
     return _rounds(reader, columns, never_drawn(model, tokenizer), dice)
 
@@ -213,11 +213,13 @@ def _choose(
 class _Reader:
     """The texts of all columns and what the model says comes next, with one cache for those that still grow."""
 
-    def __init__(self, model: MiniGPT, context_ids: Sequence[int], columns: int, most_new: int, cached: bool):
+    def __init__(
+        self, model: MiniGPT, eos: int, context_ids: Sequence[int], columns: Sequence[SampleConfig], cached: bool
+    ):
         if model.training:
             raise ValueError("the model is in training mode, where dropout changes what it says; call eval() first")
-        self.model, self.most = model, model.config.context_length
-        self.texts = [list(context_ids) for _ in range(columns)]
+        self.model, self.eos, self.most = model, eos, model.config.context_length
+        self.texts = [list(context_ids) for _ in columns]
         if not 1 <= len(context_ids) <= self.most:
             raise ValueError(
                 f"the context has {len(context_ids)} ids, BOS included; allowed: 1 to {self.most}, the context length"
@@ -225,7 +227,7 @@ class _Reader:
         for id in context_ids:
             if not 0 <= id < model.config.vocab_size:
                 raise ValueError(f"context id is {id}; allowed: 0 to {model.config.vocab_size - 1}")
-        capacity = min(self.most, len(context_ids) + most_new)
+        capacity = min(self.most, len(context_ids) + max(column.max_new_tokens for column in columns))
         self.decoder = Decoder(model) if cached else None
         self.cache = KVCache(model.config, batch=1, capacity=capacity) if cached else None
         self.batch: list[int] = []  # columns in the cache
@@ -238,7 +240,7 @@ class _Reader:
     def append(self, column: int, id: int, settings: SampleConfig, index: int) -> str | None:
         """Add a token; why the column ends with it, or None."""
         self.texts[column].append(id)
-        if id == EOS:
+        if id == self.eos:
             return "eos"
         if index + 1 >= settings.max_new_tokens:
             return "length"

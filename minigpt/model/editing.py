@@ -42,8 +42,8 @@ def edit_token(model: MiniGPT, batch: Batch, position: int, id: int) -> Edited:
     return Edited(position, before, id, moved, torch.stack(weights))
 
 
-def another_id(batch: Batch, position: int) -> int:
-    """A replacement for the id at `position`: the first other id of the record after BOS, else the next byte."""
+def another_id(batch: Batch, position: int, size: int) -> int:
+    """A replacement for the id at `position`: the first other id of the record after BOS, else the next of `size`."""
     own = batch.ids[0, position].item()
     others = [id for id in batch.ids[0, 1 : int(batch.valid[0].sum())].tolist() if id != own]
-    return others[0] if others else (own + 1) % 256
+    return others[0] if others else (own + 1) % size

@@ -23,7 +23,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.parameters import component_counts
 from minigpt.model.trace import BlockTrace, Trace
-from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 UPDATE = 0.001  # how far one update moves a number: Adam's first step is rate * gradient / |gradient|
 
@@ -42,7 +42,7 @@ class Check:
     details: dict[str, float]
 
 
-def all_checks(model: MiniGPT, tokenizer: ByteBPE, text: str) -> list[Check]:
+def all_checks(model: MiniGPT, tokenizer: Tokenizer, text: str) -> list[Check]:
     """Every check of this file on one record, in the order of the file; some 20 forwards of the record.
 
     Raises ValueError for a text that is empty or does not fit.
@@ -52,15 +52,15 @@ def all_checks(model: MiniGPT, tokenizer: ByteBPE, text: str) -> list[Check]:
     trace = model.trace(batch.ids, batch.valid)
     return [
         traced_forward(model, trace),
-        future_token(model, batch, last, another_id(batch, last)),
+        future_token(model, batch, last, another_id(batch, last, tokenizer.vocab_size)),
         padding_content(model, batch),
         other_record(model, batch),
-        target_shift(batch),
+        target_shift(batch, tokenizer),
         hidden_weights(trace),
         scalar_attention(trace, last),
         uniform_loss(batch, model.config),
         parameter_sum(model),
-        refusals(model, tokenizer),
+        refusals(model, tokenizer, text),
         gradient_reach(model, batch),
         one_update(model, batch),
     ]
@@ -104,14 +104,16 @@ def other_record(model: MiniGPT, batch: Batch) -> Check:
     return Check("other_record", passed, difference, allowed, {"neighbour_moved": neighbour})
 
 
-def target_shift(batch: Batch) -> Check:
+def target_shift(batch: Batch, tokenizer: Tokenizer) -> Check:
     """Targets are the inputs shifted once, EOS comes last and is scored, BOS is never one; counts wrong slots."""
     wanted = torch.full_like(batch.targets, IGNORE)
     for row, count in enumerate(batch.valid.sum(-1).tolist()):
         wanted[row, : count - 1] = batch.ids[row, 1:count]
-        wanted[row, count - 1] = EOS
-    wrong = int((batch.targets != wanted).sum()) + int((batch.targets == BOS).sum())
-    ends = int((batch.targets == EOS).sum())
+        wanted[row, count - 1] = tokenizer.eos
+    wrong = int((batch.targets != wanted).sum())
+    if tokenizer.bos != tokenizer.eos:
+        wrong += int((batch.targets == tokenizer.bos).sum())
+    ends = int((batch.targets == tokenizer.eos).sum())
     return Check("target_shift", wrong == 0, float(wrong), 0.0, {"scored": float(batch.scored), "eos": float(ends)})
 
 
@@ -177,9 +179,9 @@ def expected_parameters(config: ModelConfig) -> int:
     return tables + blocks + 2 * width + head + config.vocab_size * config.head_bias
 
 
-def refusals(model: MiniGPT, tokenizer: ByteBPE) -> Check:
+def refusals(model: MiniGPT, tokenizer: Tokenizer, text: str) -> Check:
     """Empty and over-long text, no ids, one id too many, and an unknown id are refused; counts what was let in."""
-    context, long = model.config.context_length, "a"
+    context, long = model.config.context_length, text
     while len(tokenizer.encode(long)) + 1 <= context:
         long *= 2
     tries = (

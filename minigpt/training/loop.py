@@ -15,7 +15,7 @@ from minigpt.corpus.windows import Windows
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import summed_loss
 from minigpt.model.parameters import parameter_rows
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.training.adam import Adam
 from minigpt.training.samples import Sample, draw_samples
 
@@ -71,7 +71,7 @@ class Training:
         train: Split,
         validation: Split | None,
         config: TrainConfig,
-        tokenizer: ByteBPE | None = None,  # for samples
+        tokenizer: Tokenizer | None = None,  # for samples
     ):
         self.model, self.train, self.validation, self.config = model, train, validation, config
         self.tokenizer = tokenizer

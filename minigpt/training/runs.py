@@ -26,7 +26,8 @@ from minigpt.corpus.windows import window_stream
 from minigpt.files import write_atomic
 from minigpt.model.checkpoints import Checkpoint, load_checkpoint
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.files import load_tokenizer
 from minigpt.training.info import RunInfo, read_info, write_info
 from minigpt.training.lock import FolderLock, is_held
 from minigpt.training.loop import Evaluation, Report, Split, Training
@@ -51,7 +52,7 @@ class Run:
         preset: str,
         model: ModelConfig,
         training: TrainConfig,
-        tokenizer: ByteBPE,
+        tokenizer: Tokenizer,
         corpus: Corpus,
     ) -> "Run":
         """Lay out a new run. Raises ValueError when the folder exists and is not empty."""
@@ -88,9 +89,9 @@ class Run:
         info = self.info
         return load_checkpoint(checkpoint_path(self.folder, step), info.model, info.tokenizer)
 
-    def tokenizer(self) -> ByteBPE:
+    def tokenizer(self) -> Tokenizer:
         """The run's tokenizer; ValueError when it is not the one of run.json."""
-        tokenizer = ByteBPE.load(self.folder / "tokenizer.json")
+        tokenizer = load_tokenizer(self.folder / "tokenizer.json")
         if tokenizer.fingerprint != self.info.tokenizer:
             raise ValueError(
                 f"{self.folder}: tokenizer.json has fingerprint {tokenizer.fingerprint}, "
@@ -164,7 +165,7 @@ def read_lines(path: Path, start: int = 0) -> tuple[list[dict], int]:
     return [json.loads(line) for line in content[:end].splitlines()], start + end
 
 
-def check_fit(corpus: Corpus, tokenizer: ByteBPE, context_length: int) -> None:
+def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
     """Raises ValueError that names the split and the record when one does not fit the context."""
     for split in (corpus.train, corpus.validation):
         for record, ids in zip(split, tokenizer.encode_batch([record.text for record in split]), strict=True):
@@ -190,7 +191,7 @@ def prepare(run: Run) -> Training:
     return training
 
 
-def _split(records: tuple[Record, ...], tokenizer: ByteBPE, context_length: int, mode: str) -> Split:
+def _split(records: tuple[Record, ...], tokenizer: Tokenizer, context_length: int, mode: str) -> Split:
     make = {"records": batch_records, "windows": window_stream}[mode]
     return make([record.text for record in records], tokenizer, context_length)
 

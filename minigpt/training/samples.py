@@ -7,7 +7,7 @@ from minigpt.config import TrainConfig
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def prompts_of(config: TrainConfig) -> list[str]:
     return config.sample_prompts.split("\n")
 
 
-def check_prompts(config: TrainConfig, tokenizer: ByteBPE, context_length: int) -> None:
+def check_prompts(config: TrainConfig, tokenizer: Tokenizer, context_length: int) -> None:
     """Raises ValueError, before a run is made, for a prompt that does not fit the context."""
     for prompt in prompts_of(config) if config.sample_every else []:
         needed = len(prompt_ids(tokenizer, prompt))
@@ -36,7 +36,7 @@ def check_prompts(config: TrainConfig, tokenizer: ByteBPE, context_length: int) 
             )
 
 
-def draw_samples(model: MiniGPT, tokenizer: ByteBPE, config: TrainConfig, step: int) -> Iterator[Sample | None]:
+def draw_samples(model: MiniGPT, tokenizer: Tokenizer, config: TrainConfig, step: int) -> Iterator[Sample | None]:
     """A sample for each prompt, without dropout, and None after each token, so that it can be interrupted.
 
     No generator of the training is touched; the model's mode is restored.

@@ -8,7 +8,8 @@ import torch
 from minigpt.config import Preset, TrainConfig
 from minigpt.corpus.records import Corpus
 from minigpt.model.parameters import shape_only
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
 from minigpt.training.runs import Run, check_fit, prepare
@@ -62,8 +63,9 @@ def resume_run(
     return run, prepare(run)
 
 
-def _planned(preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[ByteBPE, RunInfo]:
-    tokenizer = ByteBPE.train([record.text for record in corpus.train], preset.tokenizer.merges)
+def _planned(preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[Tokenizer, RunInfo]:
+    train, validation = ([record.text for record in split] for split in (corpus.train, corpus.validation))
+    tokenizer = train_tokenizer(preset.tokenizer, train, validation)
     model = replace(preset.model, vocab_size=tokenizer.vocab_size)
     return tokenizer, RunInfo(
         preset.name, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, status="created"

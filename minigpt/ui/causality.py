@@ -50,7 +50,7 @@ def edit(view: View) -> tuple[int, int]:
     if text != view.space.text or not 1 <= position < view.length:
         position, id = view.length - 1, None
     if id is None or id == view.ids[position] or id >= view.model.config.vocab_size:
-        id = another_id(view.batch, position)
+        id = another_id(view.batch, position, view.tokenizer.vocab_size)
     return position, id
 
 

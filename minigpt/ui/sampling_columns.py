@@ -9,7 +9,6 @@ from minigpt.generation.comparing import Comparison
 from minigpt.generation.report import readable
 from minigpt.generation.stepping import Step
 from minigpt.limits import limit
-from minigpt.tokenizers.byte_bpe import EOS
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.sampling_setup import COMPARISON, LETTERS, Setup
 from minigpt.ui.text import t
@@ -108,7 +107,7 @@ def _chip(comparison: Comparison, step: Step) -> Chip:
         comparison.tokenizer.piece_label(step.id),
         below=percent(step.raw_probability),
         hint="\n".join(lines),
-        kind="special" if step.id == EOS else "plain",
+        kind="special" if step.id == comparison.tokenizer.eos else "plain",
         tint=step.raw_probability,
     )
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from minigpt.figures.theme import chart_config
 from minigpt.figures.tokens import slots_figure
-from minigpt.tokenizers.byte_bpe import EOS, PAD, ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.text import t
 from minigpt.ui.tokens_reading import (
@@ -42,7 +42,7 @@ def slots(view: View) -> None:
     """All slots of the context: what is real, what is padding, and what the mean divides by."""
     batch, unused = view.batch, view.slots - view.length
     st.write(_divisor(view, unused))
-    pads = [(view.tokenizer.piece_label(PAD), "")] * unused
+    pads = [(view.tokenizer.piece_label(view.tokenizer.pad), "")] * unused
     figure = slots_figure(
         batch.ids[0].tolist(),
         batch.targets[0].tolist(),
@@ -51,7 +51,7 @@ def slots(view: View) -> None:
         rows=(t("ids"), t("targets"), t("valid")),
         axis=t("slot"),
         unused=(
-            t("{count} × {id} (PAD)", count=unused, id=PAD),
+            t("{count} × {id} (PAD)", count=unused, id=view.tokenizer.pad),
             t("{count} × -100 (ignored)", count=unused),
             t("{count} × False", count=unused),
         ),
@@ -96,7 +96,8 @@ def specials(view: View) -> None:
         row = [Chip(t("typed {text}", text=text), kind="group"), *_plain(view, ids)]
         chips(row, key=f"typed{number}", label=t("Ids of a typed text"))
     real = [Chip(t("the real end of a record"), kind="group")]
-    chips([*real, Chip(view.tokenizer.piece_label(EOS), str(EOS), kind="special")], key="real_end", label=t("EOS"))
+    end = view.tokenizer.eos
+    chips([*real, Chip(view.tokenizer.piece_label(end), str(end), kind="special")], key="real_end", label=t("EOS"))
 
 
 def vocabulary(view: View) -> None:
@@ -126,7 +127,7 @@ def vocabulary(view: View) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _vocabulary(fingerprint: str, _tokenizer: ByteBPE) -> list[tuple[int, str, str, str]]:
+def _vocabulary(fingerprint: str, _tokenizer: Tokenizer) -> list[tuple[int, str, str, str]]:
     return vocabulary_rows(_tokenizer)  # a second for 50,000 ids, so once a tokenizer
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from minigpt.tokenizers.byte_bpe import BOS, FIRST_MERGE, SPECIALS, ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.text import t
 from minigpt.ui.view import View
@@ -33,7 +33,7 @@ class SplitCharacter:
     ids: tuple[int, ...]  # the pieces that hold its bytes, in order
 
 
-def replay(tokenizer: ByteBPE, text: str) -> list[ReplayState]:
+def replay(tokenizer: Tokenizer, text: str) -> list[ReplayState]:
     """The raw bytes, then the text after each merge that touches it; the last state is `encode(text)`.
 
     >>> [len(state.ids) for state in replay(ByteBPE([(114, 101)]), "re re")]
@@ -45,7 +45,7 @@ def replay(tokenizer: ByteBPE, text: str) -> list[ReplayState]:
     return states
 
 
-def split_characters(tokenizer: ByteBPE, text: str) -> list[SplitCharacter]:
+def split_characters(tokenizer: Tokenizer, text: str) -> list[SplitCharacter]:
     """Each different character of `text` whose bytes are not whole inside one piece, in order of appearance."""
     owner, ids = [], tokenizer.encode(text)  # owner: for each byte, the index of its piece
     for index, id in enumerate(ids):
@@ -61,7 +61,7 @@ def split_characters(tokenizer: ByteBPE, text: str) -> list[SplitCharacter]:
     return list(found)
 
 
-def vocabulary_rows(tokenizer: ByteBPE) -> list[tuple[int, str, str, str]]:
+def vocabulary_rows(tokenizer: Tokenizer) -> list[tuple[int, str, str, str]]:
     """One row an id: the id, its piece, its bytes, and how it was made."""
     return [
         (id, tokenizer.piece_label(id), byte_text(tokenizer, id), origin(tokenizer, id))
@@ -69,16 +69,17 @@ def vocabulary_rows(tokenizer: ByteBPE) -> list[tuple[int, str, str, str]]:
     ]
 
 
-def origin(tokenizer: ByteBPE, id: int) -> str:
+def origin(tokenizer: Tokenizer, id: int) -> str:
     """How an id came to be: a byte, a special, or the merge of two others."""
-    if id < BOS:
-        return t("byte {id}", id=id)
-    if id in SPECIALS:
+    if id in tokenizer.specials:
         return t("special: no text can be it")
-    left, right = tokenizer.merges[id - FIRST_MERGE]
+    rank = tokenizer.merge_rank(id)
+    if rank is None:
+        return t("character") if tokenizer.kind == "chars" else t("byte {byte}", byte=tokenizer.piece_bytes(id)[0])
+    left, right = tokenizer.merges[rank]
     return t(
         "rank {rank}: {left} + {right}  ({left_piece} + {right_piece})",
-        rank=id - FIRST_MERGE,
+        rank=rank,
         left=left,
         right=right,
         left_piece=tokenizer.piece_label(left),
@@ -86,7 +87,7 @@ def origin(tokenizer: ByteBPE, id: int) -> str:
     )
 
 
-def byte_text(tokenizer: ByteBPE, id: int) -> str:
+def byte_text(tokenizer: Tokenizer, id: int) -> str:
     """The bytes of an id as hex, `65 72`; a dash for specials, which have none."""
     return tokenizer.piece_bytes(id).hex(" ").upper() or "–"
 
@@ -108,7 +109,7 @@ def target_rows(view: View) -> list[dict]:
     ]
 
 
-def typed_specials(tokenizer: ByteBPE) -> list[tuple[str, list[int]]]:
+def typed_specials(tokenizer: Tokenizer) -> list[tuple[str, list[int]]]:
     """Texts that look like special ids, with the ids they really have: ordinary bytes and merges."""
     typed = ["<|eos|>", "BOS", visible_label(b"\n")]
     return [(text, tokenizer.encode(text)) for text in typed]

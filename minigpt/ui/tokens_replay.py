@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.text import t
@@ -55,7 +55,7 @@ def _move(by: int) -> None:
     st.session_state[STEP] += by
 
 
-def _rule(tokenizer: ByteBPE, state: ReplayState, step: int, last: int) -> None:
+def _rule(tokenizer: Tokenizer, state: ReplayState, step: int, last: int) -> None:
     if state.id is None:
         sentence = t("Bytes of the text in UTF-8, not merged yet: {size}", size=len(state.ids))
         if not last:
@@ -81,7 +81,7 @@ def _rule(tokenizer: ByteBPE, state: ReplayState, step: int, last: int) -> None:
     chips(row, key="rule", label=t("Rule"))
 
 
-def _pieces(tokenizer: ByteBPE, state: ReplayState) -> list[Chip]:
+def _pieces(tokenizer: Tokenizer, state: ReplayState) -> list[Chip]:
     return [_chip(tokenizer, id, kind="fresh" if id == state.id else "plain") for id in state.ids]
 
 
@@ -105,6 +105,6 @@ def _split(view: View) -> None:
     chips(row, key="split", label=t("Characters in several pieces"))
 
 
-def _chip(tokenizer: ByteBPE, id: int, kind: str = "plain") -> Chip:
+def _chip(tokenizer: Tokenizer, id: int, kind: str = "plain") -> Chip:
     hint = t("id {id} · bytes {bytes}", id=id, bytes=byte_text(tokenizer, id))
     return Chip(tokenizer.piece_label(id), below=str(id), hint=hint, kind=kind)

@@ -7,7 +7,6 @@ from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.limits import limit
 from minigpt.sources import run_model
-from minigpt.tokenizers.byte_bpe import EOS
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.recorder import checkpoint_path, is_power_of_two
 from minigpt.training.runs import Run
@@ -66,6 +65,6 @@ def _sample(id: str, step: int, stamp: int, prompt: str, temperature: float) -> 
     """Text with visible blanks, how many tokens, and why it ended."""
     model, tokenizer = run_model(run_folder(id), step)
     drawn = list(generate(model, tokenizer, prompt_ids(tokenizer, prompt), SampleConfig(temperature, **LENGTH)))
-    ids = [one.id for one in drawn if one.id != EOS]
+    ids = [one.id for one in drawn if one.id != tokenizer.eos]
     why = {"eos": t("by itself (EOS)"), "length": t("at the limit"), "context_limit": t("at the end of the context")}
     return visible_label(tokenizer.decode_bytes(ids)), len(drawn), why[drawn[-1].stop]

@@ -14,7 +14,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
 from minigpt.model.trace import Trace
 from minigpt.sources import load_source, source_run, source_steps
-from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.training.recorder import checkpoint_path
 from minigpt.ui import workspace
 from minigpt.ui.text import t
@@ -27,7 +27,7 @@ class View:
 
     space: Workspace
     model: MiniGPT
-    tokenizer: ByteBPE
+    tokenizer: Tokenizer
     batch: Batch  # one record in all slots of the context
     trace: Trace
 
@@ -84,8 +84,8 @@ class View:
         return self.space.head
 
     def is_special(self, id: int) -> bool:
-        """Whether an id is BOS or EOS, which no typed text can be."""
-        return id in (BOS, EOS)
+        """Whether no typed text can be this id, as BOS and EOS."""
+        return id in self.tokenizer.specials
 
 
 def resolve() -> View:
@@ -121,7 +121,7 @@ def _stamp(name: str, step: int) -> int:
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
-def _model(name: str, step: int, stamp: int) -> tuple[MiniGPT, ByteBPE]:
+def _model(name: str, step: int, stamp: int) -> tuple[MiniGPT, Tokenizer]:
     return load_source(name, step)
 
 

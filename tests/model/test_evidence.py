@@ -98,7 +98,7 @@ def test_edit_refuses_what_it_cannot_do():
 
 @pytest.mark.parametrize(("text", "position", "id"), [("ab", 2, "a"), ("aab", 1, "b"), ("a", 1, "b"), ("aaa", 2, "b")])
 def test_a_replacement_is_another_piece_of_the_record_or_the_next_byte(text, position, id):
-    assert another_id(batch_records([text], TOKENIZER, 16), position) == ord(id)
+    assert another_id(batch_records([text], TOKENIZER, 16), position, 256) == ord(id)
 
 
 def test_a_mask_one_step_too_loose_is_found(monkeypatch):
@@ -147,9 +147,9 @@ def test_no_shift_and_a_double_shift_are_found(shift):
     ids = torch.tensor([[BOS, 65, 66, 67]])
     row = [BOS, 65, 66, 67, EOS, IGNORE]
     sound = Batch(ids, torch.ones_like(ids, dtype=torch.bool), torch.tensor([row[1:5]]))
-    assert evidence.target_shift(sound).passed
+    assert evidence.target_shift(sound, TOKENIZER).passed
     broken = replace(sound, targets=torch.tensor([row[shift : shift + 4]]))
-    check = evidence.target_shift(broken)
+    check = evidence.target_shift(broken, TOKENIZER)
     assert not check.passed and check.difference >= 4
 
 
@@ -172,9 +172,9 @@ def test_a_frozen_tensor_is_found():
 
 def test_an_accepted_empty_text_is_found(monkeypatch):
     model, _ = tiny()
-    assert evidence.refusals(model, TOKENIZER).details["tried"] == 5.0
+    assert evidence.refusals(model, TOKENIZER, "a").details["tried"] == 5.0
     monkeypatch.setattr(evidence, "batch_records", lambda *given: None)
-    check = evidence.refusals(model, TOKENIZER)
+    check = evidence.refusals(model, TOKENIZER, "a")
     assert not check.passed and check.difference == 2.0  # the empty text and the over-long one
 
 
