@@ -9,7 +9,9 @@ import torch
 from minigpt.config import configured, preset
 from minigpt.corpus.records import bundled_corpus
 from minigpt.model.arithmetic import recompute
+from minigpt.model.cache import KVCache
 from minigpt.model.checkpoints import load_checkpoint, save_checkpoint
+from minigpt.model.decoding import Decoder
 from minigpt.model.evidence import all_checks
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
@@ -75,6 +77,14 @@ def test_recomputed_and_worked(bare: MiniGPT):
     for stage, branch, line in cases:
         work = worked(bare, trace, stage, 5, 3)
         assert (work.symbols, work.inputs, work.value) == (line, (branch,), work.shown)
+
+
+@torch.no_grad()
+def test_decoding_with_the_cache(bare: MiniGPT):
+    cache, decoder = KVCache(bare.config, batch=2), Decoder(bare)
+    bare.next_logits(IDS[:, :3], cache)
+    for end in range(4, 9):
+        assert (decoder(IDS[:, end - 1], cache) - bare(IDS[:, :end])[:, -1]).abs().max() < 1e-12
 
 
 def test_fused_training_path(small):
