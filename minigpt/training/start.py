@@ -10,6 +10,7 @@ from minigpt.corpus.records import Corpus
 from minigpt.model.parameters import shape_only
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
+from minigpt.tokenizers.learning import Learned
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
 from minigpt.training.runs import Run, check_fit, prepare
@@ -26,16 +27,22 @@ def new_run(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainC
     return run, prepare(run)
 
 
-def lay_out(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainConfig) -> Run:
+def lay_out(
+    folder: str | Path, preset: Preset, corpus: Corpus, training: TrainConfig, learned: Learned | None = None
+) -> Run:
     """Train the preset's tokenizer on the training records, size the model to its vocabulary, make the folder.
 
-    The vocabulary is the one learned: a small corpus may run out of pairs before `merges`. Raises
-    ValueError, before the folder is made, for a record beyond the context length (whole records
-    only: windows take any length), a sample prompt beyond it, or a model beyond the limit.
+    `learned` is what a job learned from this corpus for the preset: then nothing is learned here, and
+    nothing encoded, which takes long for a large corpus. The vocabulary is the one learned: a small
+    corpus may run out of pairs before `merges`. Raises ValueError, before the folder is made, for a
+    record beyond the context length (whole records only: windows take any length), a sample prompt
+    beyond it, a model beyond the limit, or a `learned` that counted another number of records.
     """
-    tokenizer, info = _planned(preset, corpus, training)
+    if learned:
+        _check_counted(learned, corpus)
+    tokenizer, info = _planned(preset, corpus, training, learned.tokenizer if learned else None)
     shape_only(info.model)
-    if training.mode == "records":
+    if training.mode == "records" and not (learned and learned.longest < info.model.context_length):
         check_fit(corpus, tokenizer, info.model.context_length)
     check_prompts(training, tokenizer, info.model.context_length)
     return Run.create(folder, preset.name, info.model, training, tokenizer, corpus)
@@ -63,10 +70,22 @@ def resume_run(
     return run, prepare(run)
 
 
-def _planned(preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[Tokenizer, RunInfo]:
-    train, validation = ([record.text for record in split] for split in (corpus.train, corpus.validation))
-    tokenizer = train_tokenizer(preset.tokenizer, train, validation)
+def _planned(
+    preset: Preset, corpus: Corpus, training: TrainConfig, tokenizer: Tokenizer | None = None
+) -> tuple[Tokenizer, RunInfo]:
+    if tokenizer is None:
+        train, validation = ([record.text for record in split] for split in (corpus.train, corpus.validation))
+        tokenizer = train_tokenizer(preset.tokenizer, train, validation)
     model = replace(preset.model, vocab_size=tokenizer.vocab_size)
     return tokenizer, RunInfo(
         preset.name, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, status="created"
     )
+
+
+def _check_counted(learned: Learned, corpus: Corpus) -> None:
+    counted = (len(learned.train_lengths), len(learned.validation_lengths))
+    if counted != (len(corpus.train), len(corpus.validation)):
+        raise ValueError(
+            f"the tokenizer was learned from {counted[0]} training and {counted[1]} validation records, "
+            f"corpus {corpus.name!r} has {len(corpus.train)} and {len(corpus.validation)}"
+        )

@@ -11,6 +11,7 @@ import streamlit as st
 from minigpt.config import Preset
 from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
+from minigpt.tokenizers.learning import Learned
 from minigpt.training.client import Trainer
 from minigpt.training.runs import Run
 from minigpt.training.shelf import new_id, put_label, run_folder, runs_of
@@ -52,8 +53,8 @@ def state(id: str) -> State:
         return State("deleted", reason=str(error))
 
 
-def begin(preset: Preset, corpus: Corpus, browser: str, name: str, speed: float) -> str:
-    """Make a run of `preset` on `corpus` for this browser and start it; its id.
+def begin(preset: Preset, corpus: Corpus, browser: str, name: str, speed: float, learned: Learned | None = None) -> str:
+    """Make a run of `preset` on `corpus` for this browser and start it; its id. `learned` is its tokenizer, if there.
 
     Raises ValueError for what cannot be trained, when this browser has too many runs under way, and
     in place of an OSError when the shelf cannot be written.
@@ -67,7 +68,7 @@ def begin(preset: Preset, corpus: Corpus, browser: str, name: str, speed: float)
     id = new_id(browser)
     folder = run_folder(id)
     try:
-        lay_out(folder, preset, corpus, preset.training)
+        lay_out(folder, preset, corpus, preset.training, learned)
         put_label(folder, browser, name)
     except OSError as error:
         raise ValueError(f"cannot write the new run {folder}: {error.strerror}") from error
