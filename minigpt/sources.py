@@ -11,6 +11,8 @@ from minigpt.checks import one_of
 from minigpt.config import PRESETS, preset
 from minigpt.corpus.records import bundled_corpus
 from minigpt.model.gpt import MiniGPT
+from minigpt.tokenizers.alphabets import common_characters
+from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Evaluation
@@ -66,8 +68,15 @@ def load_source(name: str, step: int) -> tuple[MiniGPT, Tokenizer]:
 
 
 def preset_tokenizer(name: str) -> Tokenizer:
-    """The preset's tokenizer, trained on the bundled corpus (24 records: some milliseconds)."""
-    return train_tokenizer(preset(name).tokenizer, [record.text for record in bundled_corpus().train])
+    """The preset's tokenizer, trained on the bundled corpus (24 records: some milliseconds).
+
+    Characters are not learned: an untrained model of characters knows common ones, as many as its
+    vocabulary has beside BOS, EOS and PAD, so that English and Chinese can be typed.
+    """
+    chosen = preset(name)
+    if chosen.tokenizer.kind == "chars":
+        return Chars(common_characters(chosen.model.vocab_size - 3))
+    return train_tokenizer(chosen.tokenizer, [record.text for record in bundled_corpus().train])
 
 
 def preset_model(name: str) -> tuple[MiniGPT, Tokenizer]:
