@@ -20,6 +20,8 @@ def limit(name: str) -> int:
 
 
 _DEFAULTS = {
+    "MINIGPT_UPLOAD_BYTES": 50_000_000,  # of one file that is read for a corpus
+    "MINIGPT_CORPUS_RECORDS": 1_000_000,  # of one such file
     "MINIGPT_RECORD_CHARACTERS": 200_000,  # of one text that is encoded on request
     "MINIGPT_MODEL_PARAMETERS": 500_000_000,  # of one model in memory
     "MINIGPT_SAMPLE_TOKENS": 1000,  # of one column of samples on a page

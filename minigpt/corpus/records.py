@@ -3,13 +3,16 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 BUNDLED_CORPUS = Path(__file__).parents[2] / "data" / "mini-gpt" / "corpus.json"
+_PIECE = 4096  # records that are hashed at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Record:
     """One text with its id. A record is never cut and never joined with another."""
 
@@ -21,7 +24,8 @@ class Record:
 class Corpus:
     """Training and validation records.
 
-    Raises ValueError when there is no training record, an id is used twice, or a text is empty.
+    Raises ValueError when there is no training record, an id is used twice, or a text is empty, is no
+    str or holds half a character (a lone surrogate), which no encoding can write.
     """
 
     name: str
@@ -31,19 +35,36 @@ class Corpus:
     def __post_init__(self) -> None:
         if not self.train:
             raise ValueError(f"corpus {self.name!r} has no usable records to train on")
-        for id, times in Counter(record.id for record in self.train + self.validation).items():
-            if times > 1:
-                raise ValueError(f"corpus {self.name!r} uses the record id {id!r} {times} times; ids must differ")
-        for record in self.train + self.validation:
-            if not record.text:
-                raise ValueError(f"corpus {self.name!r} has an empty record: {record.id}")
+        ids = [record.id for record in self.train + self.validation]
+        if len(set(ids)) < len(ids):
+            id, times = Counter(ids).most_common(1)[0]
+            raise ValueError(f"corpus {self.name!r} uses the record id {id!r} {times} times; ids must differ")
+        _check_whole("the name of a corpus", self.name)
+        for split in (self.train, self.validation):
+            for number, record in enumerate(split, start=1):
+                self._check(record, f"{'train' if split is self.train else 'validation'} record {number}")
 
-    @property
+    def _check(self, record: Record, where: str) -> None:
+        if not isinstance(record.text, str):
+            raise ValueError(f"corpus {self.name!r}: {where} must be a text, got {record.text!r:.60}")
+        if not record.text:
+            raise ValueError(f"corpus {self.name!r} has an empty record: {record.id}")
+        for kind, text in (("", record.text), ("the id of ", record.id)):
+            if reason := half_character(text):
+                raise ValueError(f"corpus {self.name!r}: {kind}{where} {reason}")
+
+    @cached_property
     def hash(self) -> str:
-        """16 hex digits of the SHA-256 over both splits, ids and texts in order; the name does not count."""
-        return hashlib.sha256(json.dumps(_splits(self)).encode()).hexdigest()[:16]
+        """16 hex digits of the SHA-256 over both splits, ids and texts in order; the name does not count.
 
-    @property
+        Reckoned once, over the JSON of the splits with every other character than ASCII escaped.
+        """
+        digest = hashlib.sha256()
+        for piece in _json_pieces(self):
+            digest.update(piece.encode())
+        return digest.hexdigest()[:16]
+
+    @cached_property
     def leaked(self) -> tuple[Record, ...]:
         """Validation records whose text also stands in the training split."""
         seen = {record.text for record in self.train}
@@ -74,11 +95,24 @@ def load_corpus(path: str | Path) -> Corpus:
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON: {error.msg} in line {error.lineno}") from error
     if not isinstance(content, dict) or "train" not in content:
-        raise ValueError(f"{path} must hold an object with 'train' and 'validation', got {_kind(content)}")
+        raise ValueError(f"{path} must hold an object with 'train' and 'validation', got {kind_of(content)}")
     name = str(content.get("version", path.stem))
     _check_whole(f"{path}: version", name)
     splits = {split: _records(path, split, content.get(split, [])) for split in ("train", "validation")}
     return Corpus(name=name, **splits)
+
+
+def half_character(text: str) -> str:
+    """What is wrong with a text that UTF-8 cannot write, "" for any other.
+
+    >>> half_character("a\\ud83d")
+    'holds half a character, U+D83D at index 1'
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"holds half a character, U+{ord(text[error.start]):04X} at index {error.start}"
+    return ""
 
 
 def bundled_corpus() -> Corpus:
@@ -88,14 +122,14 @@ def bundled_corpus() -> Corpus:
 
 def _records(path: Path, split: str, rows) -> tuple[Record, ...]:
     if not isinstance(rows, list):
-        raise ValueError(f"{path}: '{split}' must be a list of records, got {_kind(rows)}")
+        raise ValueError(f"{path}: '{split}' must be a list of records, got {kind_of(rows)}")
     return tuple(_record(f"{path}: {split} record {i}", split, i, row) for i, row in enumerate(rows, start=1))
 
 
 def _record(where: str, split: str, number: int, row) -> Record:
     text = row.get("text") if isinstance(row, dict) else row
     if not isinstance(text, str):
-        raise ValueError(f"{where} must be a text or an object with 'text', got {_kind(row)}")
+        raise ValueError(f"{where} must be a text or an object with 'text', got {kind_of(row)}")
     id = str(row["id"]) if isinstance(row, dict) and "id" in row else f"{split}-{number:02d}"
     _check_whole(where, text)
     _check_whole(f"the id of {where}", id)
@@ -103,9 +137,8 @@ def _record(where: str, split: str, number: int, row) -> Record:
 
 
 def _check_whole(where: str, text: str) -> None:
-    for index, character in enumerate(text):
-        if 0xD800 <= ord(character) <= 0xDFFF:
-            raise ValueError(f"{where} holds half a character, U+{ord(character):04X} at index {index}")
+    if reason := half_character(text):
+        raise ValueError(f"{where} {reason}")
 
 
 def _splits(corpus: Corpus) -> dict:
@@ -115,5 +148,16 @@ def _splits(corpus: Corpus) -> dict:
     }
 
 
-def _kind(value) -> str:
+def _json_pieces(corpus: Corpus) -> Iterator[str]:
+    """`json.dumps(_splits(corpus))`, in pieces of some thousand records."""
+    for before, split in (('{"train": [', corpus.train), (', "validation": [', corpus.validation)):
+        yield before
+        for start in range(0, len(split), _PIECE):
+            rows = [{"id": record.id, "text": record.text} for record in split[start : start + _PIECE]]
+            yield (", " if start else "") + json.dumps(rows)[1:-1]
+        yield "]"
+    yield "}"
+
+
+def kind_of(value) -> str:
     return {dict: "an object", list: "a list", str: "a text", type(None): "nothing"}.get(type(value), repr(value))

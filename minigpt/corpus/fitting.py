@@ -1,0 +1,64 @@
+"""Which records are longer than a context, and what can be done about it. None is ever cut."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from minigpt.checks import whole
+from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.statistics import Statistics, statistics
+from minigpt.tokenizers.contract import Tokenizer
+
+
+@dataclass(frozen=True)
+class LongRecord:
+    """A record that does not fit. It needs `tokens` + 1 positions: BOS stands before them, EOS is only a target."""
+
+    split: str  # "train" or "validation"
+    number: int  # in its split, from 1
+    record: Record
+    tokens: int
+
+    @property
+    def needed(self) -> int:
+        """The context length that it fits into."""
+        return self.tokens + 1
+
+
+@dataclass(frozen=True)
+class TooLong:
+    """The records beyond `context_length`, the longest first (ties in the order of the corpus).
+
+    Two ways lead on: a context of `needed` positions, or windows, which take texts of any length.
+    """
+
+    context_length: int
+    needed: int  # positions that the longest record of all needs
+    records: tuple[LongRecord, ...]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The ways on, as command-line settings; none when every record fits."""
+        return (f"context_length={self.needed}", "mode=windows") if self.records else ()
+
+
+def too_long(
+    corpus: Corpus, tokenizer: Tokenizer, context_length: int, counted: Statistics | None = None
+) -> TooLong:
+    """The records that do not fit into `context_length` positions; `counted` saves counting again.
+
+    Raises ValueError for a context below 1, and as `statistics` does.
+
+    Example: none of MG-1's corpus at 64 positions; `needed` is 28, for the longest record's 27 tokens and BOS.
+    """
+    whole("context_length", context_length, least=1)
+    counted = counted or statistics(corpus, tokenizer)
+    found = []
+    for split, records, lengths in (
+        ("train", corpus.train, counted.train.lengths),
+        ("validation", corpus.validation, counted.validation.lengths),
+    ):
+        places = np.flatnonzero(lengths + 1 > context_length)
+        found += [LongRecord(split, int(i) + 1, records[i], int(lengths[i])) for i in places]
+    longest = max(int(part.lengths.max(initial=0)) for part in (counted.train, counted.validation))
+    return TooLong(context_length, longest + 1, tuple(sorted(found, key=lambda long: -long.tokens)))

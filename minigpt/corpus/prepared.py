@@ -1,0 +1,25 @@
+"""A corpus to take away: beside `Corpus.to_json`, which keeps the split, one split as JSON Lines or as plain lines."""
+
+import json
+from collections.abc import Iterable
+
+from minigpt.corpus.records import Record
+
+
+def to_jsonl(records: Iterable[Record]) -> str:
+    """One object a line with `id` and `text`; `read_corpus` gives the same records back.
+
+    >>> to_jsonl([Record("a", "one\\nmore")])
+    '{"id": "a", "text": "one\\\\nmore"}\\n'
+    """
+    return "".join(json.dumps({"id": record.id, "text": record.text}, ensure_ascii=False) + "\n" for record in records)
+
+
+def to_txt(records: Iterable[Record]) -> str:
+    """One text a line, without ids. Raises ValueError for a text that holds a line end itself, and would be several."""
+    lines = []
+    for record in records:
+        if "\n" in record.text or "\r" in record.text:
+            raise ValueError(f"record {record.id} holds a line end, so that it is no single line; choose JSON Lines")
+        lines.append(record.text + "\n")
+    return "".join(lines)
