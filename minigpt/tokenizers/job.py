@@ -3,7 +3,7 @@
     <folder>/job.json        what is asked: the config, the corpus file and its hash
     <folder>/stage.json      reading, learning, counting or failed; and the bytes of the training texts
     <folder>/merges.jsonl    one object a line for each merge, as it is learned
-    <folder>/counts.npz      tokens of each record and how often each id occurs, by split
+    <folder>/counts.npz      the statistics of the corpus under the tokenizer
     <folder>/tokenizer.json  written last: without it the job is not done
 
 The process has low priority and needs no torch. It ends when its input ends: with its server.
@@ -14,21 +14,19 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from minigpt.config import TokenizerConfig, from_dict
 from minigpt.corpus.records import Corpus, load_corpus
+from minigpt.corpus.statistics import statistics
 from minigpt.files import write_atomic
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.counts import write_counts
 from minigpt.tokenizers.files import train_tokenizer
 
 FLUSH_SECONDS = 0.1  # whoever looks is at most this far behind
-CHUNK = 500_000  # characters that are encoded at once, but whole records
 SPLITS = ("train", "validation")
 
 
@@ -67,29 +65,11 @@ def work(folder: Path) -> None:
         _tell(folder, "learning", bytes=size)
         tokenizer = _learn(folder, job.config, corpus)
         _tell(folder, "counting", bytes=size)
-        with (folder / "counts.npz").open("wb") as file:
-            np.savez(file, **count(tokenizer, corpus))
+        write_counts(folder / "counts.npz", statistics(corpus, tokenizer))
         tokenizer.save(folder / ".tokenizer")
         os.replace(folder / ".tokenizer", folder / "tokenizer.json")
     except (ValueError, OSError, MemoryError) as error:
         _tell(folder, "failed", reason=str(error) or type(error).__name__)
-
-
-def count(tokenizer: Tokenizer, corpus: Corpus) -> dict[str, np.ndarray]:
-    """`train_lengths` and `validation_lengths` (N,) int32: tokens of each record, without BOS and EOS;
-    `train_used` and `validation_used` (V,) int64: how often each id occurs.
-
-    Example: "abab" under the merge (a, b) has length 2 and uses the id 259 twice.
-    """
-    counts = {}
-    for split in SPLITS:
-        lengths, used = [], np.zeros(tokenizer.vocab_size, dtype=np.int64)
-        for texts in _chunks(record.text for record in getattr(corpus, split)):
-            for ids in tokenizer.encode_batch(texts):
-                lengths.append(len(ids))
-                used += np.bincount(ids, minlength=tokenizer.vocab_size)
-        counts |= {f"{split}_lengths": np.array(lengths, dtype=np.int32), f"{split}_used": used}
-    return counts
 
 
 def _learn(folder: Path, config: TokenizerConfig, corpus: Corpus) -> Tokenizer:
@@ -107,19 +87,6 @@ def _learn(folder: Path, config: TokenizerConfig, corpus: Corpus) -> Tokenizer:
                 file.flush()
                 flushed = time.monotonic()
     return ByteBPE(merges)
-
-
-def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Whole texts in lists of about CHUNK characters: the ids of a large corpus never stand in memory at once."""
-    chunk, size = [], 0
-    for text in texts:
-        chunk.append(text)
-        size += len(text)
-        if size >= CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
 
 
 def _tell(folder: Path, stage: str, **values) -> None:

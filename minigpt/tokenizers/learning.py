@@ -9,11 +9,13 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
+from minigpt.config import TokenizerConfig
+from minigpt.corpus.records import Corpus
+from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.limits import limit
 from minigpt.tokenizers.contract import Tokenizer
-from minigpt.tokenizers.files import load_tokenizer
+from minigpt.tokenizers.counts import read_counts
+from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
 from minigpt.tokenizers.job import Job, write_job
 
 ROOT = Path(__file__).parents[2]
@@ -38,29 +40,27 @@ class JobState:
 
 @dataclass(frozen=True)
 class Learned:
-    """A finished tokenizer and what it makes of its corpus: see minigpt.tokenizers.job.count."""
+    """A tokenizer and what it makes of the corpus it was learned from."""
 
     tokenizer: Tokenizer
-    train_lengths: np.ndarray
-    validation_lengths: np.ndarray
-    train_used: np.ndarray
-    validation_used: np.ndarray
+    counted: Statistics
 
     @property
     def longest(self) -> int:
         """Tokens of the longest record of either split."""
-        return int(max(self.train_lengths.max(initial=0), self.validation_lengths.max(initial=0)))
+        return max(int(split.lengths.max(initial=0)) for split in (self.counted.train, self.counted.validation))
 
 
 def load_learned(folder: Path) -> Learned:
     """What a finished job left. Raises ValueError for a folder where it is missing or damaged."""
-    tokenizer = load_tokenizer(folder / "tokenizer.json")
-    try:
-        with np.load(folder / "counts.npz", allow_pickle=False) as counts:
-            learned = Learned(tokenizer, **counts)
-    except (OSError, ValueError, TypeError, EOFError) as error:
-        raise ValueError(f"{folder / 'counts.npz'} is damaged: {error}") from error
-    return learned
+    return Learned(load_tokenizer(folder / "tokenizer.json"), read_counts(folder / "counts.npz"))
+
+
+def learn_here(config: TokenizerConfig, corpus: Corpus) -> Learned:
+    """Learn in this process: for a small corpus. ValueError when a tokenizer has no ids for a text."""
+    texts = [[record.text for record in split] for split in (corpus.train, corpus.validation)]
+    tokenizer = train_tokenizer(config, *texts)
+    return Learned(tokenizer, statistics(corpus, tokenizer))
 
 
 class Learning:

@@ -83,7 +83,7 @@ def _planned(
 
 
 def _check_counted(learned: Learned, corpus: Corpus) -> None:
-    counted = (len(learned.train_lengths), len(learned.validation_lengths))
+    counted = (learned.counted.train.records, learned.counted.validation.records)
     if counted != (len(corpus.train), len(corpus.validation)):
         raise ValueError(
             f"the tokenizer was learned from {counted[0]} training and {counted[1]} validation records, "

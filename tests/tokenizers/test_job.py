@@ -11,10 +11,16 @@ import pytest
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.records import BUNDLED_CORPUS, Corpus, Record, bundled_corpus
 from minigpt.sources import BUNDLED_RUN
-from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.files import load_tokenizer
-from minigpt.tokenizers.job import Job, count, read_job, work, write_job
-from minigpt.tokenizers.learning import JobState, Learning, job_folder, learned_folders, load_learned
+from minigpt.tokenizers.job import Job, read_job, work, write_job
+from minigpt.tokenizers.learning import (
+    JobState,
+    Learning,
+    job_folder,
+    learn_here,
+    learned_folders,
+    load_learned,
+)
 
 
 @pytest.fixture
@@ -59,7 +65,7 @@ def test_a_job_learns_the_tokenizer_of_the_shipped_run(tmp_path, learning):
     rows = [json.loads(line) for line in (folder / "merges.jsonl").read_text().splitlines()]
     assert [(row["left"], row["right"]) for row in rows] == list(learned.tokenizer.merges)
     assert all(bytes.fromhex(row["piece"]) == learned.tokenizer.piece_bytes(row["id"]) for row in rows)
-    assert rows[-1]["tokens"] == learned.train_lengths.sum() == learned.train_used.sum()
+    assert rows[-1]["tokens"] == learned.counted.train.tokens == learned.counted.train.counts.sum()
     assert learned.longest == max(len(learned.tokenizer.encode(r.text)) for r in bundled_corpus().train)
 
 
@@ -69,15 +75,19 @@ def test_characters_take_the_validation_records_too(tmp_path):
     work(tmp_path)
     learned = load_learned(tmp_path)
     assert (learned.tokenizer.vocab_size, learned.longest) == (9, 5)
-    assert learned.train_lengths.tolist() == [5] and learned.validation_lengths.tolist() == [2]
-    assert learned.validation_used.sum() == 2 and learned.validation_used.max() == 2
+    assert learned.counted.train.lengths.tolist() == [5] and learned.counted.validation.lengths.tolist() == [2]
+    assert learned.counted.validation_only == 1 and learned.counted.validation.counts.max() == 2
 
 
-def test_counts_do_not_depend_on_how_many_records_are_encoded_at_once(monkeypatch):
-    corpus, tokenizer = bundled_corpus(), ByteBPE.train(["red red"], 2)
-    whole = count(tokenizer, corpus)
-    monkeypatch.setattr("minigpt.tokenizers.job.CHUNK", 1)
-    assert all(np.array_equal(whole[name], found) for name, found in count(tokenizer, corpus).items())
+def test_learning_here_gives_what_a_job_gives(tmp_path):
+    write_job(tmp_path, job())
+    work(tmp_path)
+    there, here = load_learned(tmp_path), learn_here(TokenizerConfig(merges=32), bundled_corpus())
+    assert there.tokenizer.fingerprint == here.tokenizer.fingerprint
+    for split in ("train", "validation"):
+        one, other = (vars(getattr(learned.counted, split)) for learned in (there, here))
+        assert all(np.array_equal(one[name], other[name]) for name in one)
+    assert there.counted.covered == here.counted.covered and there.counted.vocab_size == 291
 
 
 def test_a_job_is_watched_and_cancelled(tmp_path, learning, endless):
