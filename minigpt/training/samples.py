@@ -1,9 +1,11 @@
 """What the model says at chosen steps: the same prompts, settings and seed each time."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from minigpt.config import TrainConfig
+from minigpt.corpus.records import Corpus
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.model.gpt import MiniGPT
@@ -24,6 +26,17 @@ class Sample:
 def prompts_of(config: TrainConfig) -> list[str]:
     """The prompts, one a line; no text at all is one empty prompt."""
     return config.sample_prompts.split("\n")
+
+
+def common_start(corpus: Corpus) -> str:
+    """A prompt that the corpus knows: the commonest beginning of its first records, the earliest on ties.
+
+    A beginning is the first three words of a text's first line, 12 characters at most. Example: of "the
+    key is red", "a box" and "the key is blue" it is "the key is".
+    """
+    lines = [record.text[:200].split("\n")[0] for record in corpus.train[:1000]]
+    starts = [" ".join(line.split(" ")[:3])[:12] for line in lines]
+    return Counter(starts).most_common(1)[0][0].strip()
 
 
 def check_prompts(config: TrainConfig, tokenizer: Tokenizer, context_length: int) -> None:

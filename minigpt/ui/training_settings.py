@@ -6,6 +6,7 @@ import streamlit as st
 
 from minigpt.config import OPTIMIZERS, PRESETS, SCHEDULES, Preset, TrainConfig, preset
 from minigpt.corpus.records import Corpus, bundled_corpus
+from minigpt.training.samples import common_start
 from minigpt.training.shelf import NAME_CHARACTERS
 from minigpt.ui import messages
 from minigpt.ui.text import plain, t
@@ -13,7 +14,7 @@ from minigpt.ui.text import plain, t
 FIRST = ("steps", "learning_rate", "init_seed")
 MORE = (
     "batch_size", "accumulation", "optimizer", "weight_decay", "schedule", "warmup_steps", "final_learning_rate",
-    "clip_norm", "beta1", "beta2", "evaluate_every", "batch_seed", "dropout_seed",
+    "clip_norm", "beta1", "beta2", "evaluate_every", "batch_seed", "dropout_seed", "sample_every",
 )  # fmt: skip
 CHOICES = {"optimizer": OPTIMIZERS, "schedule": SCHEDULES}
 LABELS = {
@@ -33,6 +34,7 @@ LABELS = {
     "evaluate_every": "Steps between evaluations",
     "batch_seed": "Seed of the batches",
     "dropout_seed": "Seed of the dropout",
+    "sample_every": "Steps between samples (0 = none)",
     "dropout": "Dropout",
 }
 
@@ -55,6 +57,7 @@ def draw(on_start) -> None:
         with columns[(len(MORE) + 1) % 4]:
             most = NAME_CHARACTERS
             st.text_input(t("Name of the run"), key="train_name", max_chars=most, persist_state="session")
+        _prompts(base)
     _, faults = chosen()
     for fault in faults:
         messages.problem(fault)
@@ -73,6 +76,7 @@ def chosen() -> tuple[Preset | None, list[str]]:
     """What the widgets say at this moment; read in a callback too, where a click may bring a value just typed."""
     base = preset(st.session_state["train_preset"])
     values = {name: st.session_state[_key(base, name)] for name in (*FIRST, *MORE, "dropout")}
+    values["sample_prompts"] = st.session_state[_prompts_key(base)]
     model = {name: values.pop(name) for name in ("init_seed", "dropout")}
     return settle(base, values, model)
 
@@ -101,6 +105,8 @@ def _field(base: Preset, name: str) -> None:
     """A widget for one field, its own for each preset, kept while one looks at other pages."""
     part = base.training if name in {field.name for field in fields(TrainConfig)} else base.model
     key, default, label = _key(base, name), getattr(part, name), t(LABELS[name])
+    if name == "sample_every" and not default:  # a newcomer sees text go from noise to pattern without asking
+        default = base.training.evaluate_every
     if name in CHOICES:
         options = CHOICES[name]
         st.selectbox(label, options, options.index(default), key=key, persist_state="session")
@@ -109,3 +115,16 @@ def _field(base: Preset, name: str) -> None:
     else:
         step = default / 10 or 0.001
         st.number_input(label, value=default, step=step, format="%g", key=key, persist_state="session")
+
+
+def _prompts(base: Preset) -> None:
+    """What the samples go on from; at first a beginning that the corpus knows."""
+    st.text_area(
+        t("Sample prompts, one a line"), base.training.sample_prompts or common_start(corpus()),
+        key=_prompts_key(base), height=90, persist_state="session",
+        help=t("Every so many steps the run goes on from each of them, with the same seed. Empty: from nothing."),
+    )  # fmt: skip
+
+
+def _prompts_key(base: Preset) -> str:
+    return f"{_key(base, 'sample_prompts')}_{corpus().name}"
