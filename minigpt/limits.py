@@ -24,6 +24,8 @@ _DEFAULTS = {
     "MINIGPT_CORPUS_RECORDS": 1_000_000,  # of one such file
     "MINIGPT_RECORD_CHARACTERS": 200_000,  # of one text that is encoded on request
     "MINIGPT_MODEL_PARAMETERS": 500_000_000,  # of one model in memory
+    "MINIGPT_MODELS_BYTES": 1_500_000_000,  # of all models that the pages keep: three of GPT-2 Small's size
+    "MINIGPT_TRACES_BYTES": 500_000_000,  # of all records with their stages that the pages keep
     "MINIGPT_SAMPLE_TOKENS": 1000,  # of one column of samples on a page
     "MINIGPT_KEPT_LOGITS": 5_000_000,  # of one comparison of samples: tokens of all columns x vocabulary
     "MINIGPT_RUNS_AT_ONCE": 8,  # that one trainer process steps in turn; more wait
@@ -33,5 +35,6 @@ _DEFAULTS = {
     "MINIGPT_CORPORA_A_BROWSER": 12,  # that one browser may keep
     "MINIGPT_TOKENIZERS_AT_ONCE": 2,  # that one server learns
     "MINIGPT_MERGES": 8192,  # of one tokenizer learned on a page
+    "MINIGPT_EXPORT_BYTES": 200_000_000,  # of the weights in one download of a model, which is made in memory
     "MINIGPT_RUNS_PAUSED": 16,  # that it keeps in memory; the longest paused is stopped, to be resumed
 }

@@ -1,7 +1,7 @@
-"""Where a model to look at comes from: an untrained preset, or a saved step of a run.
+"""Where a model to look at comes from: an untrained preset, a saved step of a run, or an imported folder.
 
 A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained,
-and `run-<id>` is the run `id` on the shelf.
+`run-<id>` is the run `id` on the shelf, and `gpt2-<id>` a GPT-2 folder that a reader opened.
 """
 
 from dataclasses import replace
@@ -10,6 +10,7 @@ from pathlib import Path
 from minigpt.checks import one_of
 from minigpt.config import PRESETS, preset
 from minigpt.corpus.records import bundled_corpus
+from minigpt.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.alphabets import common_characters
 from minigpt.tokenizers.chars import Chars
@@ -21,15 +22,19 @@ from minigpt.training.shelf import run_folder
 
 BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"
 BUNDLED = "mini-gpt"
-SOURCES = (BUNDLED, *(name for name in PRESETS if name != "gpt2-small"))  # its traces are too large to look at
+SOURCES = (BUNDLED, *PRESETS)
 RUN_PREFIX = "run-"
 
 
 def source_run(name: str) -> Run | None:
-    """The run behind a source, None for an untrained preset.
+    """The run behind a source, None for an untrained preset and for an import.
 
-    Raises ValueError for an unknown name, and for `run-<id>` when there is no such run.
+    Raises ValueError for an unknown name, for `run-<id>` when there is no such run, and for an import whose
+    folder is gone or has changed.
     """
+    if is_import(name):
+        find_import(name)
+        return None
     if name.startswith(RUN_PREFIX):
         folder = run_folder(name.removeprefix(RUN_PREFIX))
         if not folder.exists():
@@ -40,7 +45,7 @@ def source_run(name: str) -> Run | None:
 
 
 def source_steps(name: str) -> tuple[int, ...]:
-    """The steps a source can be seen at; an untrained preset has step 0 only.
+    """The steps a source can be seen at; an untrained preset and an import have step 0 only.
 
     Raises ValueError for an unknown name, and for a run that has saved no step yet.
     """
@@ -52,7 +57,7 @@ def source_steps(name: str) -> tuple[int, ...]:
 
 
 def source_evaluations(name: str) -> list[Evaluation]:
-    """The losses over the full splits along a source's run, by step; empty for an untrained preset."""
+    """The losses over the full splits along a source's run, by step; empty for a preset or an import."""
     run = source_run(name)
     return [] if run is None else run.evaluations()
 
@@ -63,6 +68,8 @@ def load_source(name: str, step: int) -> tuple[MiniGPT, Tokenizer]:
     Raises ValueError for an unknown step, and for a checkpoint of another tokenizer or config.
     """
     one_of("step", step, source_steps(name))
+    if is_import(name):
+        return load_import(name)
     run = source_run(name)
     return preset_model(name) if run is None else run_model(run.folder, step)
 

@@ -5,12 +5,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
-from minigpt.tokenizers import byte_bpe, chars
+from minigpt.tokenizers import byte_bpe, chars, gpt2
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.gpt2 import GPT2Tokenizer
 
-READERS = {byte_bpe.FORMAT: ByteBPE.from_content, chars.FORMAT: Chars.from_content}
+READERS = {
+    byte_bpe.FORMAT: ByteBPE.from_content,
+    chars.FORMAT: Chars.from_content,
+    gpt2.FORMAT: GPT2Tokenizer.from_content,
+}
 
 
 def train_tokenizer(config: TokenizerConfig, texts: Iterable[str], others: Iterable[str] = ()) -> Tokenizer:

@@ -1,0 +1,48 @@
+"""GPT-2 from the Hugging Face Hub, when `huggingface_hub` is installed and there is a network. Never at start."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+GPT2_REPO = "openai-community/gpt2"
+WANTED = ("config.json", "model.safetensors", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json")
+BY_HAND = (
+    "on a computer with a network, download config.json, model.safetensors, vocab.json and merges.txt from "
+    "https://huggingface.co/{repo}/tree/main, put them into one folder, and open that folder here"
+)
+
+
+def can_download() -> bool:
+    """Whether `huggingface_hub` is installed; it is not imported for this."""
+    return find_spec("huggingface_hub") is not None
+
+
+def download_gpt2(repo: str = GPT2_REPO) -> Path:
+    """The folder of a GPT-2 model in the Hub's cache on this computer, downloaded (550 MB) if it is not there.
+
+    Only configuration, safetensors weights and tokenizer files are taken. Raises ValueError that says how to
+    get the folder by hand when the package is missing, the network, the repository or the disk fails.
+    """
+    by_hand = BY_HAND.format(repo=repo)
+    if not can_download():
+        raise ValueError(f"the package huggingface_hub is not installed; install it, or {by_hand}")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        return Path(snapshot_download(repo, allow_patterns=list(WANTED)))
+    except HFValidationError as error:
+        raise ValueError(f"{repo!r:.80} is not the name of a repository, such as {GPT2_REPO}") from error
+    except (OSError, *_network_errors()) as error:
+        raise ValueError(f"{repo} could not be downloaded ({type(error).__name__}); {by_hand}") from error
+
+
+def _network_errors() -> tuple[type[Exception], ...]:
+    """What the Hub's client raises besides OSError."""
+    from huggingface_hub import errors
+
+    found = [getattr(errors, name) for name in ("EntryNotFoundError", "XetDownloadError") if hasattr(errors, name)]
+    if find_spec("httpx") is not None:
+        import httpx
+
+        found.append(httpx.HTTPError)
+    return tuple(found)

@@ -1,0 +1,67 @@
+"""A model of ours as a Hugging Face GPT-2 folder, with its tokenizer: for transformers, or to be imported elsewhere."""
+
+import io
+import shutil
+import tempfile
+import uuid
+import zipfile
+from pathlib import Path
+
+from minigpt.limits import limit
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.gpt2 import save_gpt2
+from minigpt.model.gpt2_config import obstacles
+from minigpt.model.parameters import parameter_count
+from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.gpt2_files import write_gpt2_tokenizer
+
+__all__ = ["export_folder", "export_zip", "obstacles"]
+
+
+def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> None:
+    """Write a new folder that `transformers` reads as GPT-2: config.json, model.safetensors and the tokenizer's files.
+
+    The folder is there as a whole or not at all. Raises ValueError with the reasons for a model that GPT-2's
+    architecture cannot hold (see `obstacles`), a tokenizer that Hugging Face's files cannot hold, a folder
+    that exists and is not empty, and in place of an OSError.
+    """
+    folder = Path(folder).absolute()
+    unfinished = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ValueError(f"{folder} exists and is not empty; choose another folder")
+        unfinished.mkdir(parents=True)
+        _write(unfinished, model, tokenizer)
+        if folder.exists():
+            folder.rmdir()
+        unfinished.rename(folder)
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def export_zip(name: str, model: MiniGPT, tokenizer: Tokenizer) -> bytes:
+    """The same folder, called `name`, as a zip file in memory.
+
+    Raises ValueError as `export_folder` does, and beyond the limit of bytes, before anything is made.
+    """
+    size = parameter_count(model.config) * model.token_embedding.element_size()
+    if size > limit("MINIGPT_EXPORT_BYTES"):
+        raise ValueError(
+            f"this model has {size:,} bytes of weights, a download at most {limit('MINIGPT_EXPORT_BYTES'):,}; "
+            "python -m minigpt export writes it into a folder"
+        )
+    buffer = io.BytesIO()
+    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(buffer, "w") as archive:
+        _write(Path(place), model, tokenizer)
+        for path in sorted(Path(place).iterdir()):
+            archive.write(path, f"{name}/{path.name}")
+    return buffer.getvalue()
+
+
+def _write(folder: Path, model: MiniGPT, tokenizer: Tokenizer) -> None:
+    ids = {"bos_token_id": tokenizer.bos, "eos_token_id": tokenizer.eos, "pad_token_id": tokenizer.pad}
+    save_gpt2(folder, model, ids)
+    if tokenizer.kind == "gpt2":
+        write_gpt2_tokenizer(folder, tokenizer)

@@ -1,0 +1,199 @@
+"""Imports: models in Hugging Face GPT-2 folders that readers opened here. The weights stay where they are.
+
+    imports/3fa2c1-9b0d77e2c4f10a55.json    the folder, its files as they were, who opened it and when
+
+The name of an import, `gpt2-<id>`, cannot be guessed, so its link is what shares it, as with runs. A folder
+whose files change afterwards is not opened any more: its numbers would not be those that the link showed.
+"""
+
+import json
+import os
+import re
+import threading
+import time
+import weakref
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from minigpt.config import ModelConfig
+from minigpt.files import write_atomic
+from minigpt.json_objects import read_object
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.gpt2 import INDEX, check_gpt2, load_gpt2, weight_files
+from minigpt.model.gpt2_config import CONFIG_FILE
+from minigpt.model.parameters import parameter_count
+from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.gpt2_files import FILES, read_gpt2_tokenizer
+from minigpt.training.shelf import mark, new_id
+
+PREFIX = "gpt2-"
+FORMAT = "minigpt-import-1"
+_NAME = re.compile(r"gpt2-[0-9a-f]{6}-[0-9a-f]{16}")  # so that the preset gpt2-small is none
+_loading = threading.Lock()  # two readers who open one folder at once load it once
+_models: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # while somebody holds them
+_tokenizers: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+@dataclass(frozen=True)
+class Import:
+    """One opened folder. `files` are (size in bytes, modified in nanoseconds) by name; `owner` is a browser's mark."""
+
+    folder: Path
+    files: dict[str, tuple[int, int]]
+    owner: str
+    created: float  # seconds since 1970
+
+
+@dataclass(frozen=True)
+class FolderFacts:
+    """What a folder holds, known without reading its weights."""
+
+    folder: Path
+    config: ModelConfig
+    parameters: int
+    weight_bytes: int  # on disk
+    tokenizer: Tokenizer
+
+
+def imports_store() -> Path:
+    """Where the records lie: MINIGPT_IMPORTS, or `imports` beside the program."""
+    return Path(os.environ.get("MINIGPT_IMPORTS") or Path(__file__).parents[1] / "imports").absolute()
+
+
+def look_into(folder: str | Path) -> FolderFacts:
+    """What a Hugging Face GPT-2 folder holds, when all of it can be used: sizes, every tensor's shape, tokenizer.
+
+    Raises ValueError in one sentence for anything that cannot.
+    """
+    try:
+        folder = Path(folder).expanduser().absolute()
+        if not folder.is_dir():
+            raise ValueError(f"there is no folder {folder}")
+        config = check_gpt2(folder)
+        size = sum(path.stat().st_size for path in weight_files(folder))
+        return FolderFacts(folder, config, parameter_count(config), size, _fitting_tokenizer(folder, config))
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def load_folder(folder: str | Path, dtype: str = "float32") -> tuple[MiniGPT, Tokenizer]:
+    """The model of a folder in evaluation mode, its weights in `dtype`, and its tokenizer.
+
+    Raises ValueError as `look_into` does, and as `minigpt.model.gpt2.load_gpt2`.
+    """
+    facts = look_into(folder)
+    try:
+        return load_gpt2(facts.folder, dtype), facts.tokenizer
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def import_folder(folder: str | Path, browser: str = "") -> str:
+    """Keep a record of a folder for this browser (its secret); the name of the source, `gpt2-<id>`.
+
+    A folder that this browser opened before and that has not changed keeps its name. Raises ValueError as
+    `look_into` does, and in place of an OSError when the record cannot be written.
+    """
+    facts = look_into(folder)
+    try:
+        files = _stamps(facts.folder)
+        for name in imports_of(browser):
+            if (known := _record(name)).folder == facts.folder and known.files == files:
+                return name
+        id, record = new_id(browser), Import(facts.folder, files, mark(browser), time.time())
+        imports_store().mkdir(parents=True, exist_ok=True)
+        content = {"format": FORMAT} | asdict(record) | {"folder": str(record.folder)}
+        write_atomic(imports_store() / f"{id}.json", json.dumps(content, indent=2).encode())
+    except OSError as error:
+        raise ValueError(f"the import cannot be noted in {imports_store()}: {error.strerror}") from error
+    return PREFIX + id
+
+
+def imports_of(browser: str) -> list[str]:
+    """Names of the imports of this browser, the newest first."""
+    found = {}
+    for path in imports_store().glob(f"{mark(browser)[:6]}-*.json"):
+        name = PREFIX + path.stem
+        if is_import(name) and (record := _record(name)).owner == mark(browser):
+            found[name] = record.created
+    return sorted(found, key=lambda name: (-found[name], name))
+
+
+def is_import(name: str) -> bool:
+    """Whether a source's name is one that imports have; the preset `gpt2-small` is none."""
+    return _NAME.fullmatch(name) is not None
+
+
+def find_import(name: str) -> Import:
+    """The record of an import whose folder is as it was.
+
+    Raises ValueError when there is no such record, and when the folder is gone or has changed.
+    """
+    record = _record(name)
+    if not record.folder.is_dir():
+        raise ValueError(f"the folder {record.folder} of this model is gone; put it back or open another one")
+    now = _stamps(record.folder)
+    changed = sorted(file for file in now.keys() | record.files.keys() if now.get(file) != record.files.get(file))
+    if changed:
+        raise ValueError(
+            f"the folder {record.folder} has changed since it was opened here ({', '.join(changed)}); open it again"
+        )
+    return record
+
+
+def import_title(name: str) -> str:
+    """How an import is called: the name of its folder, and the end of its id. Needs the record only."""
+    return f"{_record(name).folder.name} · {name[-4:]}"
+
+
+def load_import(name: str) -> tuple[MiniGPT, Tokenizer]:
+    """The model (float32) and tokenizer of an import; readers of one unchanged folder share them.
+
+    Raises ValueError as `find_import` and `load_folder` do.
+    """
+    record = find_import(name)
+    key = (record.folder, *sorted(record.files.items()))
+    with _loading:
+        model, tokenizer = _models.get(key), _tokenizers.get(key)
+        if model is None or tokenizer is None:
+            model, tokenizer = load_folder(record.folder)
+            _models[key], _tokenizers[key] = model, tokenizer
+    return model, tokenizer
+
+
+def forget_import(name: str, browser: str) -> None:
+    """Remove the record of an import; the folder stays. Raises ValueError unless this browser made it."""
+    if _record(name).owner != mark(browser):
+        raise ValueError("this import was made in another browser, which alone can remove it")
+    (imports_store() / f"{name.removeprefix(PREFIX)}.json").unlink(missing_ok=True)
+
+
+def _record(name: str) -> Import:
+    path = imports_store() / f"{name.removeprefix(PREFIX)}.json"
+    if not is_import(name) or not path.is_file():
+        raise ValueError(f"there is no import {name!r:.60} here: it was removed, or the link is wrong")
+    content = read_object(path)
+    try:
+        if content.pop("format", None) != FORMAT:
+            raise ValueError(f"it is not of format {FORMAT}")
+        files = {file: (size, modified) for file, (size, modified) in content["files"].items()}
+        return Import(Path(content["folder"]), files, content["owner"], content["created"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of every file of the folder that makes the model what it is."""
+    names = [CONFIG_FILE, INDEX, *FILES]
+    weights = [path.name for path in folder.glob("*.safetensors")]
+    stats = {name: (folder / name).stat() for name in (*names, *weights) if (folder / name).is_file()}
+    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in sorted(stats.items())}
+
+
+def _fitting_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
+    tokenizer = read_gpt2_tokenizer(folder)
+    if tokenizer.vocab_size > config.vocab_size:
+        raise ValueError(
+            f"the tokenizer in {folder} has {tokenizer.vocab_size:,} ids, the model knows {config.vocab_size:,} only"
+        )
+    return tokenizer

@@ -1,0 +1,213 @@
+"""Weights of a Hugging Face GPT-2 folder into a MiniGPT and back: equal logits, by other names.
+
+Our matrices are [inputs, outputs], and so are GPT-2's (`Conv1D`), Q, K and V side by side in one matrix in
+both: nothing is transposed but a head that is not tied. Only safetensors files are read; nothing is ever
+unpickled.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from minigpt.config import ModelConfig
+from minigpt.files import write_atomic
+from minigpt.json_objects import read_object
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.gpt2_config import CONFIG_FILE, config_object, read_config
+from minigpt.model.parameters import shape_only
+
+WEIGHTS = "model.safetensors"
+HEAD = "lm_head.weight"
+INDEX = "model.safetensors.index.json"
+_OUTSIDE = {
+    "token_embedding": "wte.weight", "position_embedding": "wpe.weight", "final_norm.scale": "ln_f.weight",
+    "final_norm.offset": "ln_f.bias", "head": HEAD,
+}  # fmt: skip
+_INSIDE = {
+    "norm1.scale": "ln_1.weight", "norm1.offset": "ln_1.bias",
+    "norm2.scale": "ln_2.weight", "norm2.offset": "ln_2.bias",
+    "attention.qkv": "attn.c_attn.weight", "attention.qkv_bias": "attn.c_attn.bias",
+    "attention.output": "attn.c_proj.weight", "attention.output_bias": "attn.c_proj.bias",
+    "ffn.w1": "mlp.c_fc.weight", "ffn.b1": "mlp.c_fc.bias", "ffn.w2": "mlp.c_proj.weight", "ffn.b2": "mlp.c_proj.bias",
+}  # fmt: skip
+_PREFIX = "transformer."  # of all names but the head's, where the folder holds a model with a head
+_BUFFER = re.compile(r"h\.\d+\.attn\.(bias|masked_bias)")  # the causal mask, which older files store
+_FLOATS = ("F64", "F32", "F16", "BF16")  # safetensors' names; halves are widened exactly
+_NAMED = 8  # tensors that an error lists of each kind; it counts the others
+
+
+def load_gpt2(folder: str | Path, dtype: str = "float32") -> MiniGPT:
+    """The model in a Hugging Face GPT-2 folder, in evaluation mode, its weights in `dtype`.
+
+    The file is mapped, one tensor at a time, while that tensor is copied: the memory needed is that of the
+    model, and a file that changes later changes nothing here. Weights stored in float64 are rounded when
+    `dtype` is float32. Raises ValueError before memory is taken: as `read_config` does, for a folder
+    without safetensors weights, and one that names every tensor that is missing, unexpected or of another
+    shape than the config says, or a tied head that differs from the token table.
+    """
+    folder = Path(folder)
+    plan, kind = _plan(folder, dtype), getattr(torch, dtype)
+    tensors = {}
+    for ours in sorted(plan.wanted, key=lambda name: -plan.wanted[name][1].numel()):  # the largest first: least memory
+        tensor = _tensor(plan.stored, plan.wanted[ours][0], kind)
+        tensors[ours] = tensor.T.contiguous() if ours == "head" else tensor
+    if plan.model.config.tied_head and HEAD in plan.stored:
+        _check_tied(folder, tensors["token_embedding"], _tensor(plan.stored, HEAD, kind))
+    plan.model.load_state_dict(tensors, strict=True, assign=True)
+    return plan.model.eval()
+
+
+def check_gpt2(folder: str | Path, dtype: str = "float32") -> ModelConfig:
+    """The config of the model in a folder, when `load_gpt2` can read it: names, shapes and types fit.
+
+    Only the heads of the files are read. Raises ValueError as `load_gpt2` does, but for a tied head that differs.
+    """
+    return _plan(Path(folder), dtype).model.config
+
+
+def save_gpt2(folder: str | Path, model: MiniGPT, ids: dict[str, int] | None = None) -> None:
+    """Write `model` into an existing folder as Hugging Face keeps a GPT-2: config.json and model.safetensors.
+
+    The weights keep their dtype. Attention without biases gets biases of zero, which is the same function.
+    `ids`, such as `eos_token_id`, go into config.json. Raises ValueError with the reasons for a model that
+    GPT-2's architecture cannot hold, before anything is written.
+    """
+    content = config_object(model.config) | (ids or {})
+    save_file(published_tensors(model), Path(folder) / WEIGHTS, metadata={"format": "pt"})
+    write_atomic(Path(folder) / CONFIG_FILE, (json.dumps(content, indent=2) + "\n").encode())
+
+
+def published_tensors(model: MiniGPT) -> dict[str, torch.Tensor]:
+    """The weights by GPT-2's names; they share memory with the model where nothing changes."""
+    width = model.config.width
+    tensors = {}
+    for ours, tensor in model.state_dict().items():
+        theirs = _published(ours)
+        tensors[theirs if ours == "head" else _PREFIX + theirs] = tensor.T.contiguous() if ours == "head" else tensor
+    if not model.config.attention_bias:
+        for block in range(model.config.layers):
+            for name, size in (("c_attn", 3 * width), ("c_proj", width)):
+                zeros = torch.zeros(size, dtype=model.token_embedding.dtype)
+                tensors[f"{_PREFIX}h.{block}.attn.{name}.bias"] = zeros
+    return tensors
+
+
+def _published(ours: str) -> str:
+    """GPT-2's name of a parameter: `blocks.3.ffn.w1` is `h.3.mlp.c_fc.weight`."""
+    if ours in _OUTSIDE:
+        return _OUTSIDE[ours]
+    _, block, inner = ours.split(".", 2)
+    return f"h.{block}.{_INSIDE[inner]}"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What will be read: checked names and shapes, nothing of the numbers yet."""
+
+    model: MiniGPT  # without memory
+    wanted: dict[str, tuple[str, torch.Tensor]]  # for each of our names, GPT-2's and a shape-only tensor as it is there
+    stored: dict[str, tuple[Path, str]]  # by GPT-2's name: file, and name in the file
+
+
+def _plan(folder: Path, dtype: str) -> _Plan:
+    model = shape_only(read_config(folder, dtype))
+    shapes = model.state_dict().items()
+    wanted = {ours: (_published(ours), tensor.T if ours == "head" else tensor) for ours, tensor in shapes}
+    plan = _Plan(model, wanted, _stored(folder))
+    faults = _faults(plan)
+    if faults:
+        raise ValueError(f"the weights in {folder} do not fit its {CONFIG_FILE}: the folder {'; '.join(faults)}")
+    return plan
+
+
+def _stored(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Where each tensor lies, by its name without prefix: (file, name there). Masks are left out."""
+    placed: dict[str, tuple[Path, str]] = {}
+    for path in weight_files(folder):
+        with _opened(path) as file:
+            names = list(file.keys())
+        for name in names:
+            short = name.removeprefix(_PREFIX)
+            if short in placed:
+                raise ValueError(f"{folder} holds the tensor {short} twice, as {placed[short][1]} and as {name}")
+            placed[short] = (path, name)
+    return {short: place for short, place in placed.items() if not _BUFFER.fullmatch(short)}
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a folder: one, or those that the index of a sharded model names."""
+    if (folder / WEIGHTS).is_file():
+        return [folder / WEIGHTS]
+    if (folder / INDEX).is_file():
+        placed = read_object(folder / INDEX).get("weight_map")
+        if not isinstance(placed, dict) or not all(isinstance(name, str) for name in placed.values()):
+            raise ValueError(f"{folder / INDEX} is damaged: its weight_map must give a file name for each tensor")
+        names = sorted(set(placed.values()))
+        for name in names:
+            if Path(name).name != name or not (folder / name).is_file():
+                raise ValueError(f"{folder / INDEX} names the file {name!r:.80}, which is not in the folder")
+        return [folder / name for name in names]
+    if any(folder.glob("*.bin")) or any(folder.glob("*.h5")) or any(folder.glob("*.msgpack")):
+        raise ValueError(
+            f"{folder} holds its weights in another format than {WEIGHTS}; a pickle is never opened here. Convert it "
+            "once, where you trust it, with transformers: GPT2LMHeadModel.from_pretrained(folder)"
+            ".save_pretrained(new_folder)"
+        )
+    raise ValueError(f"{folder} has no weights: it needs {WEIGHTS}")
+
+
+def _opened(path: Path) -> safe_open:
+    try:
+        return safe_open(path, framework="pt")
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{path} is not a safetensors file, or is cut off: {error}") from error
+
+
+def _faults(plan: _Plan) -> list[str]:
+    """Everything that does not fit, a phrase for each kind."""
+    expected = {theirs: tuple(tensor.shape) for theirs, tensor in plan.wanted.values()}
+    if plan.model.config.tied_head and HEAD in plan.stored:  # some writers store the tied matrix twice
+        expected[HEAD] = expected[_OUTSIDE["token_embedding"]]
+    missing, unexpected = expected.keys() - plan.stored.keys(), plan.stored.keys() - expected.keys()
+    misshapen = [_misfit(*plan.stored[name], shape) for name, shape in expected.items() if name in plan.stored]
+    misshapen = [fault for fault in misshapen if fault]
+    faults = [f"lacks {_listed(missing)}"] if missing else []
+    faults += [f"has unexpected {_listed(plan.stored[name][1] for name in unexpected)}"] if unexpected else []
+    return faults + ([f"holds {_listed(misshapen)}"] if misshapen else [])
+
+
+def _misfit(path: Path, name: str, shape: tuple[int, ...]) -> str:
+    with _opened(path) as file:
+        tensor = file.get_slice(name)
+        found, kind = tuple(tensor.get_shape()), tensor.get_dtype()
+    if found != shape:
+        return f"{name} of shape {found} in place of {shape}"
+    return "" if kind in _FLOATS else f"{name} of type {kind} in place of {', '.join(_FLOATS)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = sorted(names)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _tensor(stored: dict[str, tuple[Path, str]], name: str, dtype: torch.dtype) -> torch.Tensor:
+    """A copy in `dtype`; the mapping of the file ends with this call, and its memory with it."""
+    path, full_name = stored[name]
+    with _opened(path) as file:
+        return file.get_tensor(full_name).to(dtype, copy=True)
+
+
+def _check_tied(folder: Path, table: torch.Tensor, head: torch.Tensor) -> None:
+    if not torch.equal(table, head):
+        difference = (table - head).abs().max().item()
+        raise ValueError(
+            f"{folder}: {CONFIG_FILE} ties the head to the token table, but lm_head.weight differs from wte.weight "
+            f"by up to {difference:.3g}; set tie_word_embeddings to false if the head is its own"
+        )

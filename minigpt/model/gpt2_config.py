@@ -1,0 +1,115 @@
+"""Sizes and arithmetic of a Hugging Face GPT-2 folder (its config.json) as a ModelConfig, and back.
+
+What our model does not compute is refused by name, so that equal weights give equal logits. A key that is
+missing has the value that `transformers.GPT2Config` gives it; the sizes must be there.
+"""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+from minigpt.config import ModelConfig
+from minigpt.json_objects import read_object
+
+CONFIG_FILE = "config.json"
+_SIZES = {"vocab_size": "vocab_size", "context_length": "n_positions", "width": "n_embd", "heads": "n_head",
+          "layers": "n_layer"}  # fmt: skip
+_ACTIVATIONS = {"gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu", "relu": "relu"}
+_DROPOUTS = ("attn_pdrop", "embd_pdrop", "resid_pdrop")
+# What our model always does: the value each switch must have, and what another would mean.
+_FIXED = {
+    "scale_attn_weights": (True, "scores are always divided by the root of the head width here"),
+    "scale_attn_by_inverse_layer_idx": (False, "scores are never divided by the number of the block here"),
+    "reorder_and_upcast_attn": (False, "attention is computed in the model's own dtype and order here"),
+    "add_cross_attention": (False, "there is no second text to attend to here"),
+}
+
+
+def read_config(folder: str | Path, dtype: str = "float32") -> ModelConfig:
+    """The config of the GPT-2 model in a folder, for weights in `dtype`.
+
+    Raises ValueError that names the file and the field: no GPT-2, a size that is missing or impossible, an
+    activation or switch that this model does not have, or three different dropouts.
+    """
+    path = Path(folder) / CONFIG_FILE
+    if not path.is_file():
+        raise ValueError(f"{folder} is not a folder of a GPT-2 model: it has no {CONFIG_FILE}")
+    content = read_object(path)
+    try:
+        return _config(content, dtype)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be used: {error}") from error
+
+
+def config_object(config: ModelConfig) -> dict:
+    """What `transformers.GPT2Config` needs for the same function, without the tokenizer's ids.
+
+    Raises ValueError with every reason why GPT-2's architecture cannot hold the model, see `obstacles`.
+    """
+    found = obstacles(config)
+    if found:
+        raise ValueError(f"GPT-2's architecture cannot hold this model: {'; '.join(found)}")
+    published = {ours: theirs for theirs, ours in reversed(_ACTIVATIONS.items())}
+    return {
+        "model_type": "gpt2",
+        "architectures": ["GPT2LMHeadModel"],
+        **{theirs: getattr(config, ours) for ours, theirs in _SIZES.items()},
+        "n_inner": config.ffn_width,
+        "activation_function": published[config.activation],
+        "layer_norm_epsilon": config.norm_epsilon,
+        "tie_word_embeddings": config.tied_head,
+        "initializer_range": config.init_std,
+        **dict.fromkeys(_DROPOUTS, config.dropout),
+        **{name: value for name, (value, _) in _FIXED.items()},
+        "dtype": config.dtype,
+        "torch_dtype": config.dtype,  # the name of the same before transformers 4.56
+    }
+
+
+def obstacles(config: ModelConfig) -> list[str]:
+    """Why GPT-2's architecture cannot hold a model, one phrase a reason; nothing when it can."""
+    found = ["its LM head has a bias, GPT-2's has none"] if config.head_bias else []
+    known = {*_SIZES, "ffn_width", "activation", "norm_epsilon", "attention_bias", "head_bias", "tied_head", "dropout",
+             "dtype", "init_seed", "init_std"}  # fmt: skip
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if field.name not in known and value != field.default:
+            found.append(f"{field.name} is {value}, GPT-2 has {field.default}")
+    return found
+
+
+def _config(content: dict, dtype: str) -> ModelConfig:
+    if content.get("model_type") != "gpt2":
+        raise ValueError(f"model_type must be 'gpt2', got {content.get('model_type')!r:.40}")
+    lacking = [name for name in _SIZES.values() if content.get(name) is None]
+    if lacking:
+        raise ValueError(f"it lacks {', '.join(lacking)}")
+    for name, (value, meaning) in _FIXED.items():
+        if content.get(name, value) is not value:
+            raise ValueError(f"{name} must be {json.dumps(value)}, got {content[name]!r:.40}: {meaning}")
+    activation = content.get("activation_function", "gelu_new")
+    if not isinstance(activation, str) or activation not in _ACTIVATIONS:
+        raise ValueError(f"activation_function must be one of {', '.join(_ACTIVATIONS)}, got {activation!r:.40}")
+    width, inner = content["n_embd"], content.get("n_inner")
+    return ModelConfig(
+        **{ours: content[theirs] for ours, theirs in _SIZES.items()},
+        ffn_width=inner if inner is not None or not isinstance(width, int) else 4 * width,
+        activation=_ACTIVATIONS[activation],
+        norm_epsilon=content.get("layer_norm_epsilon", 1e-5),
+        attention_bias=True,
+        head_bias=False,
+        tied_head=content.get("tie_word_embeddings", True),
+        dropout=_dropout(content),
+        dtype=dtype,
+        init_std=content.get("initializer_range", 0.02),
+    )
+
+
+def _dropout(content: dict) -> float:
+    found = {name: content.get(name, 0.1) for name in _DROPOUTS}
+    if len({repr(value) for value in found.values()}) > 1:
+        listed = ", ".join(f"{name} {value!r:.20}" for name, value in found.items())
+        raise ValueError(
+            f"this model has one dropout, the file has {listed}; make them equal, which changes nothing but training"
+        )
+    return found["attn_pdrop"]

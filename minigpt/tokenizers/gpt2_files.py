@@ -1,0 +1,159 @@
+"""GPT-2's tokenizer as Hugging Face keeps it in a model's folder: `tokenizer.json`, or `vocab.json` with `merges.txt`.
+
+Reading is strict: a setting under which the ids would differ from ours (a prefix space, a normalizer, another
+cut into words ...) is an error that names it.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from minigpt.files import write_atomic
+from minigpt.json_objects import MOST_BYTES, read_object
+from minigpt.tokenizers.byte_letters import from_letters, to_letters
+from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
+
+FILES = ("tokenizer.json", "vocab.json", "merges.txt", "added_tokens.json", "tokenizer_config.json")
+_VERSION = "#version: 0.2"  # the first line of merges.txt
+_WORDS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+# What must hold in the `model` of tokenizer.json; a missing or null entry is as good as the value.
+_PLAIN = {
+    "type": "BPE", "dropout": 0.0, "continuing_subword_prefix": "", "end_of_word_suffix": "", "byte_fallback": False,
+    "ignore_merges": False,
+}  # fmt: skip
+
+
+def read_gpt2_tokenizer(folder: str | Path) -> GPT2Tokenizer:
+    """The GPT-2 tokenizer of a folder, from tokenizer.json if it is there, else from vocab.json and merges.txt.
+
+    Raises ValueError that names the file and the fault: files that are missing or damaged, settings that
+    would give other ids, a vocabulary with gaps, a byte without an id, no `<|endoftext|>`.
+    """
+    folder = Path(folder)
+    path = folder / "tokenizer.json"
+    if path.is_file():
+        vocab, merges, added = _from_one_file(path)
+    else:
+        path = folder / "vocab.json"
+        vocab, merges, added = _from_two_files(folder)
+    try:
+        return _tokenizer(vocab, merges, added)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be used: {error}") from error
+
+
+def write_gpt2_tokenizer(folder: str | Path, tokenizer: GPT2Tokenizer) -> None:
+    """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json, each whole, into an existing folder."""
+    letters = {id: to_letters(tokenizer.piece_bytes(id)) for id in range(tokenizer.vocab_size)} | tokenizer.specials
+    vocab = {piece: id for id, piece in letters.items()}
+    merges = [[letters[left], letters[right]] for left, right in tokenizer.merges]
+    lines = [_VERSION, *(" ".join(pair) for pair in merges)]
+    config = {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": False}
+    config |= dict.fromkeys(("bos_token", "eos_token", "unk_token"), END)
+    contents = {
+        "tokenizer.json": _json(_one_file(vocab, merges, tokenizer.specials)),
+        "vocab.json": _json(vocab),
+        "merges.txt": "\n".join(lines) + "\n",
+        "tokenizer_config.json": _json(config),
+    }
+    for name, content in contents.items():
+        write_atomic(Path(folder) / name, content.encode())
+
+
+def is_gpt2_tokenizer(path: Path) -> bool:
+    """Whether a tokenizer.json cuts texts into words as GPT-2 does; another kind is for other readers."""
+    words = read_object(path).get("pre_tokenizer")
+    return isinstance(words, dict) and words.get("type") == "ByteLevel" and words.get("use_regex", True) is True
+
+
+def _json(value: dict) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=None if len(value) > 20 else 2) + "\n"
+
+
+def _one_file(vocab: dict[str, int], merges: list[list[str]], specials: dict[int, str]) -> dict:
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False) | {"special": True}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": id, "content": name} | flags for id, name in specials.items()],
+        "normalizer": None,
+        "pre_tokenizer": _WORDS,
+        "post_processor": _WORDS | {"trim_offsets": False},
+        "decoder": _WORDS,
+        "model": {"type": "BPE", "vocab": vocab, "merges": merges},
+    }
+
+
+def _from_one_file(path: Path) -> tuple[dict, list, dict]:
+    content = read_object(path)
+    model, added, words = (content.get(name) for name in ("model", "added_tokens", "pre_tokenizer"))
+    objects = isinstance(model, dict) and isinstance(words, dict | None) and isinstance(added, list)
+    if not objects or not all(isinstance(one, dict) for one in added):
+        raise ValueError(f"{path} is not a tokenizer: it needs the objects model and pre_tokenizer, and added_tokens")
+    _refuse_differences(path, content, model)
+    return model.get("vocab"), model.get("merges"), {one.get("content"): one.get("id") for one in added}
+
+
+def _refuse_differences(path: Path, content: dict, model: dict) -> None:
+    for name, value in _PLAIN.items():
+        if model.get(name) not in (None, value):
+            raise ValueError(f"{path}: model.{name} is {model[name]!r:.40}; GPT-2 has {value!r}")
+    if content.get("normalizer") is not None:
+        raise ValueError(f"{path} has a normalizer, which changes texts; GPT-2 has none")
+    words = {"use_regex": True} | (content.get("pre_tokenizer") or {})
+    for name, value in _WORDS.items():
+        found = words.get(name)
+        if name != "trim_offsets" and found != value:  # trim_offsets moves no border
+            raise ValueError(f"{path}: pre_tokenizer.{name} is {found!r:.40}; GPT-2 has {value!r}")
+
+
+def _from_two_files(folder: Path) -> tuple[dict, list, dict]:
+    for name in ("vocab.json", "merges.txt"):
+        if not (folder / name).is_file():
+            raise ValueError(f"{folder} has no tokenizer: it needs tokenizer.json, or vocab.json and merges.txt")
+    config = folder / "tokenizer_config.json"
+    if config.is_file() and read_object(config).get("add_prefix_space"):
+        raise ValueError(f"{config}: add_prefix_space is true; GPT-2 has false")
+    added = folder / "added_tokens.json"
+    names = read_object(added) if added.is_file() else {}
+    vocab = read_object(folder / "vocab.json")
+    return vocab, _merge_lines(folder / "merges.txt"), {END: vocab.get(END)} | names
+
+
+def _merge_lines(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"it has {path.stat().st_size:,} bytes, at most {MOST_BYTES:,} are read")
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be used: {error}") from error
+    return [line for line in lines[lines[0].startswith("#version") :] if line]
+
+
+def _tokenizer(vocab: dict, merges: Iterable, added: dict) -> GPT2Tokenizer:
+    """From pieces in letters with their ids, merges as `left right` or [left, right], and names of special ids."""
+    if not isinstance(vocab, dict) or not isinstance(merges, list):
+        raise ValueError("it needs a vocab object and a list of merges")
+    if END not in added or added[END] is None:
+        raise ValueError(f"{END}, which begins and ends a text, is not among its special tokens")
+    named = vocab | added
+    if not all(type(id) is int for id in named.values()) or sorted(named.values()) != [*range(len(named))]:
+        raise ValueError(f"its {len(named):,} pieces must have the ids 0 to {len(named) - 1}, each once")
+    specials = {id: name for name, id in added.items()}
+    pieces = [b""] * len(named)
+    for letters, id in vocab.items():
+        pieces[id] = b"" if id in specials else from_letters(letters)
+    return GPT2Tokenizer(pieces, [_pair(rank, merge, vocab) for rank, merge in enumerate(merges)], specials)
+
+
+def _pair(rank: int, merge: str | list[str], vocab: dict[str, int]) -> tuple[int, int]:
+    parts = merge.split(" ") if isinstance(merge, str) else merge
+    if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        raise ValueError(f"merge {rank} must join two pieces, got {merge!r:.60}")
+    for part in parts:
+        if part not in vocab:
+            raise ValueError(f"merge {rank} joins {part!r:.60}, which has no id")
+    return vocab[parts[0]], vocab[parts[1]]

@@ -1,0 +1,67 @@
+"""The merges of one word: the pair with the lowest rank first, the leftmost of equal ones, until none is in the table.
+
+Two ways to the same ids: a look at all pairs for each merge, which is quick for words of usual length, and a
+heap for long ones, such as a page of letters without a space.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+Ranks = Mapping[tuple[int, int], int]
+LONG = 300  # ids from which on the heap is the quicker way
+_NONE = 2**31  # the rank of a pair that is not in the table
+
+
+def merged(ids: list[int], ranks: Ranks, made: Sequence[int]) -> list[int]:
+    """The ids of a word after all its merges: `ranks` of pairs, `made[rank]` the id of the merged pair.
+
+    >>> merged([1, 2, 2, 2], {(2, 2): 0, (1, 5): 1}, [5, 6])
+    [6, 2]
+    """
+    if len(ids) >= LONG:
+        return heap_merged(ids, ranks, made)
+    ids = list(ids)
+    for _ in merging(ids, ranks, made):
+        pass
+    return ids
+
+
+def merging(ids: list[int], ranks: Ranks, made: Sequence[int]) -> Iterator[int]:
+    """Merge `ids` in place; yield the rank of each merge when it is done."""
+    found = [ranks.get(pair, _NONE) for pair in pairwise(ids)]
+    while found and (best := min(found)) < _NONE:
+        place = found.index(best)
+        ids[place : place + 2] = [made[best]]
+        del found[place]
+        if place:
+            found[place - 1] = ranks.get((ids[place - 1], ids[place]), _NONE)
+        if place < len(found):
+            found[place] = ranks.get((ids[place], ids[place + 1]), _NONE)
+        yield best
+
+
+def heap_merged(ids: Sequence[int], ranks: Ranks, made: Sequence[int]) -> list[int]:
+    """As `merged`, in n log n: a heap of (rank, place) whose outdated entries are skipped, and links between places."""
+    places: list[int | None] = list(ids)  # None where an id went into its left neighbour
+    end = len(places)
+    before, after = list(range(-1, end - 1)), list(range(1, end + 1))
+
+    def rank(place: int) -> int:
+        right = after[place]
+        return ranks.get((places[place], places[right]), _NONE) if right < end else _NONE
+
+    heap = [(found, place) for place in range(end) if (found := rank(place)) < _NONE]
+    heapq.heapify(heap)
+    while heap:
+        best, place = heapq.heappop(heap)
+        if places[place] is None or rank(place) != best:
+            continue
+        gone = after[place]
+        places[place], places[gone], after[place] = made[best], None, after[gone]
+        if after[place] < end:
+            before[after[place]] = place
+        for changed in (before[place], place):
+            if changed >= 0 and (found := rank(changed)) < _NONE:
+                heapq.heappush(heap, (found, changed))
+    return [id for id in places if id is not None]
