@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import torch
 
-from minigpt.config import ModelConfig
 from minigpt.model.cache import KVCache
 from minigpt.model.decoding import Decoder
 from minigpt.model.gpt import MiniGPT
@@ -89,13 +88,3 @@ def summarize(steps: Sequence[CostStep]) -> CostSummary:
         ratio=sum(step.uncached_seconds for step in both) / spent if spent else None,
         difference=max((step.difference for step in both), default=0.0),
     )
-
-
-def cache_bytes(config: ModelConfig, positions: int) -> int:
-    """2 x layers x heads x head width x positions x bytes a number, of one text.
-
-    >>> cache_bytes(preset("gpt2-small").model, 1024)
-    75497472
-    """
-    numbers = 2 * config.layers * config.heads * config.head_width * positions
-    return numbers * getattr(torch, config.dtype).itemsize

@@ -52,3 +52,13 @@ class KVCache:
     def advance(self, positions: int) -> None:
         """Count `positions` as filled, once every block has appended them."""
         self.length += positions
+
+
+def cache_bytes(config: ModelConfig, positions: int) -> int:
+    """2 x layers x heads x head width x positions x bytes a number, of one text.
+
+    >>> cache_bytes(preset("gpt2-small").model, 1024)
+    75497472
+    """
+    numbers = 2 * config.layers * config.heads * config.head_width * positions
+    return numbers * getattr(torch, config.dtype).itemsize

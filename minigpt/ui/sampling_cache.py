@@ -10,8 +10,9 @@ from minigpt.config import preset
 from minigpt.figures.numbers import scientific
 from minigpt.figures.sampling import cost_figure
 from minigpt.figures.theme import chart_config
-from minigpt.generation.cost import CostStep, cache_bytes, compare_costs, summarize
+from minigpt.generation.cost import CostStep, compare_costs, summarize
 from minigpt.generation.stepping import prompt_ids
+from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
 from minigpt.sources import preset_model

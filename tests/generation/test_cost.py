@@ -2,9 +2,7 @@
 
 import pytest
 
-from minigpt.config import preset
-from minigpt.generation.cost import CostStep, cache_bytes, compare_costs, summarize
-from minigpt.model.cache import KVCache
+from minigpt.generation.cost import CostStep, compare_costs, summarize
 from minigpt.sources import load_source
 
 
@@ -46,10 +44,3 @@ def test_the_summary_adds_up():
     assert found.ratio == pytest.approx(2.0 / 0.8)
     nothing = summarize([])
     assert (nothing.tokens, nothing.ratio, nothing.decode_seconds, nothing.prefill_seconds) == (0, None, None, None)
-
-
-def test_bytes_are_those_of_a_cache():
-    config = preset("chapter-7").model
-    assert cache_bytes(config, 128) == KVCache(config).bytes
-    assert cache_bytes(preset("gpt2-small").model, 1) == 18_432 * 4
-    assert cache_bytes(preset("gpt2-small").model, 1024) == 75_497_472

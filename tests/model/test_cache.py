@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from minigpt.model.cache import KVCache
+from minigpt.config import preset
+from minigpt.model.cache import KVCache, cache_bytes
 from minigpt.model.gpt import MiniGPT
 
 IDS = torch.tensor([[3, 7, 7, 0, 19, 4, 11, 2, 2, 14], [5, 1, 9, 16, 8, 8, 3, 12, 0, 6]])
@@ -124,3 +125,10 @@ def test_bytes(small):
     config = small(layers=3, dtype="float32").config
     assert KVCache(config, batch=2, capacity=5).bytes == 2 * 3 * 2 * 5 * 8 * 4
     assert KVCache(small().config).bytes == 2 * 1 * 1 * 10 * 8 * 8
+
+
+def test_bytes_are_those_of_a_cache():
+    config = preset("chapter-7").model
+    assert cache_bytes(config, 128) == KVCache(config).bytes
+    assert cache_bytes(preset("gpt2-small").model, 1) == 18_432 * 4
+    assert cache_bytes(preset("gpt2-small").model, 1024) == 75_497_472
