@@ -25,8 +25,11 @@ def start() -> None:
     if faults:
         return  # said beside the settings
     try:
+        learned = training_settings.tokenizer(preset)
+        if learned is None:
+            return  # Start is pressed again when the tokenizer is there
         name = st.session_state.get("train_name") or ""
-        id = begin(preset, training_settings.corpus(), browser.secret(), name, speed())
+        id = begin(preset, training_settings.corpus(), browser.secret(), name, speed(), learned)
     except (ValueError, TimeoutError) as error:
         st.session_state[FAULT] = str(error)
         return

@@ -1,95 +1,95 @@
-"""The settings of the next run: a known-good preset, the few fields one changes most, all others on request."""
+"""The settings of the next run: corpus, preset, the few fields one changes most, all others on request."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
+from math import log
 
 import streamlit as st
 
-from minigpt.config import OPTIMIZERS, PRESETS, SCHEDULES, Preset, TrainConfig, preset
-from minigpt.corpus.records import Corpus, bundled_corpus
+from minigpt.config import PRESETS, Preset, TokenizerConfig, preset
+from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
+from minigpt.corpus.records import Corpus
+from minigpt.model.parameters import parameter_count, shape_only
+from minigpt.tokenizers.learning import Learned
 from minigpt.training.samples import common_start
 from minigpt.training.shelf import NAME_CHARACTERS
-from minigpt.ui import messages
+from minigpt.ui import corpora, messages, tokenizing, training_waiting
+from minigpt.ui.corpus_fit import advice_for, fit_fault
 from minigpt.ui.text import plain, t
+from minigpt.ui.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of
 
-FIRST = ("steps", "learning_rate", "init_seed")
-MORE = (
-    "batch_size", "accumulation", "optimizer", "weight_decay", "schedule", "warmup_steps", "final_learning_rate",
-    "clip_norm", "beta1", "beta2", "evaluate_every", "batch_seed", "dropout_seed", "sample_every",
-)  # fmt: skip
-CHOICES = {"optimizer": OPTIMIZERS, "schedule": SCHEDULES}
-LABELS = {
-    "steps": "Steps",
-    "learning_rate": "Learning rate",
-    "init_seed": "Seed of the weights",
-    "batch_size": "Records in a batch",
-    "accumulation": "Batches an update",
-    "optimizer": "Optimizer",
-    "weight_decay": "Weight decay",
-    "schedule": "Learning rate over time",
-    "warmup_steps": "Warm-up steps",
-    "final_learning_rate": "Final learning rate",
-    "clip_norm": "Clip the gradient norm at (0 = off)",
-    "beta1": "Adam: beta 1",
-    "beta2": "Adam: beta 2",
-    "evaluate_every": "Steps between evaluations",
-    "batch_seed": "Seed of the batches",
-    "dropout_seed": "Seed of the dropout",
-    "sample_every": "Steps between samples (0 = none)",
-    "dropout": "Dropout",
-}
+FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 
 
 def draw(on_start) -> None:
     """One row with Start, the rest in an expander. `on_start` is the callback of the button."""
-    name, steps, rate, seed, start = st.columns([2.2, 1.4, 1.4, 1.6, 1.6], vertical_alignment="bottom")
+    choice = corpora.current()
+    _fit_to(choice)
+    which, name, steps, rate, start = st.columns([2.2, 1.6, 1.3, 1.3, 1.4], vertical_alignment="bottom")
+    with which:
+        _corpus_box(choice)
     with name:
         help = t("The settings of the source texts. Everything else follows from them.")
         st.selectbox(t("Preset"), tuple(PRESETS), key="train_preset", persist_state="session", help=help)
     base = preset(st.session_state["train_preset"])
-    for column, field in ((steps, "steps"), (rate, "learning_rate"), (seed, "init_seed")):
+    for column, name in ((steps, "steps"), (rate, "learning_rate")):
         with column:
-            _field(base, field)
+            field(base, name)
     with st.expander(t("More settings"), key="train_more"):
-        columns = st.columns(4)
-        for place, field in enumerate((*MORE, "dropout")):
-            with columns[place % 4]:
-                _field(base, field)
-        with columns[(len(MORE) + 1) % 4]:
-            most = NAME_CHARACTERS
-            st.text_input(t("Name of the run"), key="train_name", max_chars=most, persist_state="session")
-        _prompts(base)
-    _, faults = chosen()
+        _more(base)
+    chosen_preset, faults = chosen()
     for fault in faults:
         messages.problem(fault)
     with start:
         st.button(
             t("Start"), type="primary", key="train_start", shortcut="S", width="stretch", icon=":material/play_arrow:",
-            disabled=bool(faults), on_click=on_start,
+            disabled=bool(faults) or training_waiting.STATE in st.session_state, on_click=on_start,
         )  # fmt: skip
-    text = "{about}. Corpus {corpus}: {train} training and {validation} validation records."
-    records = corpus()
-    about = {"about": t(base.about).capitalize(), "corpus": records.name}
-    st.caption(plain(t(text, train=len(records.train), validation=len(records.validation), **about)))
+    st.caption(plain(_about(choice, base if chosen_preset is None else chosen_preset)))
+    if chosen_preset is not None:
+        training_waiting.draw(choice, chosen_preset.tokenizer, on_start)
 
 
 def chosen() -> tuple[Preset | None, list[str]]:
     """What the widgets say at this moment; read in a callback too, where a click may bring a value just typed."""
     base = preset(st.session_state["train_preset"])
-    values = {name: st.session_state[_key(base, name)] for name in (*FIRST, *MORE, "dropout")}
+    values = {name: st.session_state[key_of(base, name)] for name in (*FIRST, *SHAPE, *MORE)}
     values["sample_prompts"] = st.session_state[_prompts_key(base)]
-    model = {name: values.pop(name) for name in ("init_seed", "dropout")}
-    return settle(base, values, model)
+    parts = {part: {} for part in PARTS}
+    for name, value in values.items():
+        parts[part_of(name)][name] = value
+    found, faults = settle(base, *(parts[part] for part in PARTS))
+    if found is not None and (fault := _unfitting(found)):
+        return None, [fault]
+    return found, faults
 
 
 def corpus() -> Corpus:
     """The corpus of the next run."""
-    return bundled_corpus()
+    return corpora.loaded(corpora.current())
 
 
-def settle(base: Preset, training: dict, model: dict) -> tuple[Preset | None, list[str]]:
-    """The preset with these fields; or None, and a sentence for each part that is wrong."""
+def tokenizer(found: Preset) -> Learned | None:
+    """The tokenizer of the next run. None when it has to be learned first: then that begins, and Start follows it.
+
+    Raises ValueError when it cannot be learned now.
+    """
+    choice = corpora.current()
+    learned = tokenizing.learned(choice, found.tokenizer)
+    if learned is None:
+        tokenizing.begin(choice, found.tokenizer)
+        training_waiting.wait(choice, found.tokenizer)
+    return learned
+
+
+def settle(base: Preset, training: dict, model: dict, tokenizer: dict | None = None) -> tuple[Preset | None, list[str]]:
+    """The preset with these fields; or None, and a sentence for each part that is wrong.
+
+    The hidden layers keep their ratio to the width.
+    """
+    if "width" in model:
+        model = model | {"ffn_width": model["width"] * base.model.ffn_width // base.model.width}
     parts, faults = {}, []
-    for part, values in (("training", training), ("model", model)):
+    for part, values in (("training", training), ("model", model), ("tokenizer", tokenizer or {})):
         try:
             parts[part] = replace(getattr(base, part), **values)
         except ValueError as error:
@@ -97,34 +97,100 @@ def settle(base: Preset, training: dict, model: dict) -> tuple[Preset | None, li
     return (None, faults) if faults else (replace(base, **parts), [])
 
 
-def _key(base: Preset, name: str) -> str:
-    return f"train_{base.name}_{name}"
+def fit(choice: corpora.Choice, config: TokenizerConfig | None = None) -> None:
+    """Set what a first run on this corpus does best with, before the widgets are drawn."""
+    advice = advice_for(choice, config)
+    st.session_state["train_preset"] = advice.preset
+    values = {"kind": advice.tokenizer.kind, "mode": advice.mode, "context_length": advice.context_length}
+    if advice.tokenizer.kind == "byte_bpe":
+        values["merges"] = advice.tokenizer.merges
+    for name, value in (values | {"evaluation_rows": advice.evaluation_rows}).items():
+        st.session_state[key_of(preset(advice.preset), name)] = value
+    st.session_state[FITTED] = choice.key
 
 
-def _field(base: Preset, name: str) -> None:
-    """A widget for one field, its own for each preset, kept while one looks at other pages."""
-    part = base.training if name in {field.name for field in fields(TrainConfig)} else base.model
-    key, default, label = _key(base, name), getattr(part, name), t(LABELS[name])
-    if name == "sample_every" and not default:  # a newcomer sees text go from noise to pattern without asking
-        default = base.training.evaluate_every
-    if name in CHOICES:
-        options = CHOICES[name]
-        st.selectbox(label, options, options.index(default), key=key, persist_state="session")
-    elif isinstance(default, int):
-        st.number_input(label, value=default, step=1, key=key, persist_state="session")
-    else:
-        step = default / 10 or 0.001
-        st.number_input(label, value=default, step=step, format="%g", key=key, persist_state="session")
+def _fit_to(choice: corpora.Choice) -> None:
+    """When another corpus was chosen, also by a link. The first one keeps mg-1 as it is."""
+    fitted = st.session_state.setdefault(FITTED, FIRST_CORPUS)
+    if fitted != choice.key and choice.ready:
+        fit(choice)
+
+
+def _corpus_box(choice: corpora.Choice) -> None:
+    titles = {other.key: other.title for other in corpora.choices() if other.ready or other.key == choice.key}
+    st.session_state["train_corpus"] = choice.key
+    st.selectbox(
+        t("Corpus"), list(titles), key="train_corpus", format_func=titles.get, on_change=_take_corpus,
+        help=t("Shipped ones and yours; bring a file on the Corpus page. The settings follow the corpus."),
+    )  # fmt: skip
+
+
+def _take_corpus() -> None:
+    corpora.choose(st.session_state["train_corpus"])
+
+
+def _more(base: Preset) -> None:
+    st.caption(t("Tokenizer and shape"))
+    in_columns(base, SHAPE)
+    st.caption(t("Training"))
+    in_columns(base, MORE)
+    most = NAME_CHARACTERS
+    name, prompts = st.columns([1, 3])
+    with name:
+        st.text_input(t("Name of the run"), key="train_name", max_chars=most, persist_state="session")
+    with prompts:
+        _prompts(base)
+
+
+def _unfitting(found: Preset) -> str:
+    """Why this corpus cannot be trained with these settings, "" if it can as far as is known."""
+    choice = corpora.current()
+    if not choice.ready:
+        return t("{corpus} is not ready: say on the Corpus page how it is to be read.", corpus=choice.title)
+    try:
+        shape_only(replace(found.model, vocab_size=_vocab_size(choice, found.tokenizer)))
+        return fit_fault(choice, found)
+    except ValueError as error:
+        return str(error)
+
+
+def _vocab_size(choice: corpora.Choice, config: TokenizerConfig) -> int:
+    """Of the tokenizer, or the most it can be before it is learned."""
+    learned = tokenizing.learned(choice, config)
+    if learned is not None:
+        return learned.tokenizer.vocab_size
+    return 259 + config.merges if config.kind == "byte_bpe" else 3
+
+
+def _about(choice: corpora.Choice, found: Preset) -> str:
+    """What the next run is, in numbers."""
+    said = [t("{about}.", about=t(found.about).capitalize())]
+    if not choice.ready:
+        return " ".join(said)
+    records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)
+    text = "Corpus {corpus}: {train} training and {validation} validation records."
+    sizes = {"train": f"{len(records.train):,}", "validation": f"{len(records.validation):,}"}
+    said.append(t(text, corpus=records.name, **sizes))
+    if learned is None:
+        said.append(t("Its tokenizer is learned first, in a process of its own; the run begins when it is there."))
+        return " ".join(said)
+    size = learned.tokenizer.vocab_size
+    count = parameter_count(replace(found.model, vocab_size=size))
+    said.append(t("{count} parameters; {size} ids, so guessing costs {loss:.3f} nats.",
+                  count=f"{count:,}", size=f"{size:,}", loss=log(size)))  # fmt: skip
+    return " ".join(said)
 
 
 def _prompts(base: Preset) -> None:
     """What the samples go on from; at first a beginning that the corpus knows."""
+    default = "" if not corpora.current().ready else base.training.sample_prompts or common_start(corpus())
+    st.session_state.setdefault(_prompts_key(base), default)
     st.text_area(
-        t("Sample prompts, one a line"), base.training.sample_prompts or common_start(corpus()),
-        key=_prompts_key(base), height=90, persist_state="session",
+        t("Sample prompts, one a line"), key=_prompts_key(base), height=90, persist_state="session",
         help=t("Every so many steps the run goes on from each of them, with the same seed. Empty: from nothing."),
     )  # fmt: skip
 
 
 def _prompts_key(base: Preset) -> str:
-    return f"{_key(base, 'sample_prompts')}_{corpus().name}"
+    choice = corpora.current()
+    return f"{key_of(base, 'sample_prompts')}_{corpus().hash if choice.ready else choice.key}"

@@ -27,6 +27,7 @@ class Workspace:
     head: int = 0
     stage: str = "block_input"
     run: str | None = None  # of the training page
+    corpus: str | None = None  # of the corpus page and the next run; None is the one of the shipped run
 
 
 def start() -> None:
@@ -38,7 +39,7 @@ def start() -> None:
         if field.name not in st.query_params:
             continue
         text = st.query_params[field.name]
-        if field.name in ("model", "text", "stage", "run"):
+        if field.name in ("model", "text", "stage", "run", "corpus"):
             values[field.name] = text
         elif text.isascii() and text.isdecimal() and len(text) < 10:
             values[field.name] = int(text)

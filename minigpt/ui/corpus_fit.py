@@ -1,0 +1,39 @@
+"""Whether settings suit a corpus: what to begin with, and what does not fit."""
+
+from minigpt.config import Preset, TokenizerConfig
+from minigpt.corpus.advice import Advice, advise
+from minigpt.corpus.fitting import TooLong, too_long
+from minigpt.ui import tokenizing
+from minigpt.ui.corpora import Choice, loaded
+from minigpt.ui.text import t
+
+
+def advice_for(choice: Choice, config: TokenizerConfig | None = None) -> Advice:
+    """Settings for a first run; with the tokenizer given, or the last one learned from it, or the one that suits it."""
+    if config is None:
+        config = next(iter(tokenizing.known(choice)), None)
+    advice = advise(loaded(choice), config)
+    learned = tokenizing.learned(choice, advice.tokenizer)
+    return advise(loaded(choice), advice.tokenizer, learned.longest) if learned else advice
+
+
+def beyond(choice: Choice, config: TokenizerConfig, context_length: int) -> TooLong | None:
+    """The records that do not fit into the context; None before the tokenizer is learned."""
+    learned = tokenizing.learned(choice, config)
+    if learned is None:
+        return None
+    return too_long(loaded(choice), learned.tokenizer, context_length, learned.counted)
+
+
+def fit_fault(choice: Choice, found: Preset) -> str:
+    """Why whole records cannot be trained on in this context, and the ways on; "" when they can."""
+    if found.training.mode == "windows":
+        return ""
+    long = beyond(choice, found.tokenizer, found.model.context_length)
+    if long is None or not long.records:
+        return ""
+    text = "{count} of {total} records are longer than the context of {context} positions, the longest needs {needed}. "
+    text += "Under More settings, set the context length to {needed}, or batches of windows."
+    total = len(loaded(choice).train) + len(loaded(choice).validation)
+    values = {"context": found.model.context_length, "needed": long.needed}
+    return t(text, count=f"{len(long.records):,}", total=f"{total:,}", **values)
