@@ -5,7 +5,7 @@ The pages read the same trace; this is the form in which others can check it.
 
 import torch
 
-from minigpt.corpus.batches import batch_records
+from minigpt.corpus.batches import looked_at
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
@@ -22,7 +22,7 @@ def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: in
     of the target id. Raises ValueError for a text or a position that does not fit.
     """
     check_length(text)
-    batch = batch_records([text], tokenizer, model.config.context_length)
+    batch = looked_at(text, tokenizer, model.config.context_length)
     check_position(position, batch.scored)
     trace = model.trace(batch.ids, batch.valid)
     return {

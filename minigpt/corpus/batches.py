@@ -8,6 +8,7 @@ import torch
 from minigpt.tokenizers.contract import Tokenizer
 
 IGNORE = -100  # the target of a slot that is not scored; not an id
+WHOLE = 128  # slots: contexts up to this length are looked at as a whole
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,27 @@ def batch_records(
         ids[row, : len(record) - 1] = torch.tensor(record[:-1])
         targets[row, : len(record) - 1] = torch.tensor(record[1:])
     return Batch(ids, targets != IGNORE, targets)
+
+
+def looked_at(text: str, tokenizer: Tokenizer, context_length: int) -> Batch:
+    """One record as pages and reports look at it: in `slots_of` slots. Raises ValueError as `batch_records` does."""
+    whole = batch_records([text], tokenizer, context_length)
+    slots = slots_of(whole.scored, context_length)
+    return Batch(whole.ids[:, :slots], whole.valid[:, :slots], whole.targets[:, :slots])
+
+
+def slots_of(length: int, context_length: int) -> int:
+    """How many slots a record of `length` positions is looked at in: all of a context of up to 128.
+
+    Of a longer one the record's own, some padding, at least one slot while there is room, up to a multiple of 16:
+    padding is computed like the record and changes none of its numbers, so that more of it would only cost time.
+
+    >>> slots_of(15, 64), slots_of(15, 1024), slots_of(128, 1024), slots_of(1024, 1024)
+    (64, 16, 144, 1024)
+    """
+    if context_length <= WHOLE:
+        return context_length
+    return min(context_length, (length // 16 + 1) * 16)
 
 
 def _framed(text: str, tokenizer: Tokenizer, ids: list[int], context_length: int, where: str) -> list[int]:

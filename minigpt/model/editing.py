@@ -7,6 +7,7 @@ import torch
 from minigpt.checks import whole
 from minigpt.corpus.batches import Batch
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -20,26 +21,46 @@ class Edited:
     weight_differences: torch.Tensor  # (L, H, T) largest |weight difference| over the keys, by query
 
 
-def edit_token(model: MiniGPT, batch: Batch, position: int, id: int) -> Edited:
+def edit_token(model: MiniGPT, batch: Batch, position: int, id: int, before: Trace | None = None) -> Edited:
     """Replace one id of the first record and run both: how far the logits and weights of each position move.
 
-    Raises ValueError for a position that is not valid, an unknown id, or the id that stands there.
+    `before` is the trace of the first record alone, if there is one already. Raises ValueError for a position that
+    is not valid, an unknown id, or the id that stands there.
     """
     ids, valid = batch.ids[:1], batch.valid[:1]
     whole("position", position, least=0, most=int(valid.sum()) - 1)
     whole("id", id, least=0, most=model.config.vocab_size - 1)
-    before = ids[0, position].item()
-    if id == before:
+    own = ids[0, position].item()
+    if id == own:
         raise ValueError(f"id {id} already stands at position {position}; choose another one")
     changed = ids.clone()
     changed[0, position] = id
-    old, new = model.trace(ids, valid), model.trace(changed, valid)
-    moved = (new.logits.values - old.logits.values)[0].abs().amax(-1)  # (T,)
-    weights = [
-        (there.weights.values - here.weights.values)[0].abs().amax(-1)  # (H, T)
-        for here, there in zip(old.blocks, new.blocks, strict=True)
-    ]
-    return Edited(position, before, id, moved, torch.stack(weights))
+    old = _seen(model, ids, valid) if before is None else _of(before)
+    moved, *weights = [
+        (there - here)[0].abs().amax(-1) for here, there in zip(old, _seen(model, changed, valid), strict=True)
+    ]  # (T,), and (H, T) for each block
+    return Edited(position, own, id, moved, torch.stack(weights))
+
+
+@torch.no_grad()
+def _seen(model: MiniGPT, ids: torch.Tensor, valid: torch.Tensor) -> list[torch.Tensor]:
+    """The logits (1, T, V) and the weights (1, H, T, T) of each block in a forward without dropout."""
+    weights, training = [], model.training
+
+    def keep(name: str, values: torch.Tensor) -> torch.Tensor:
+        if name == "weights":
+            weights.append(values)
+        return values
+
+    model.eval()
+    try:
+        return [model(ids, valid, keep=keep), *weights]
+    finally:
+        model.train(training)
+
+
+def _of(trace: Trace) -> list[torch.Tensor]:
+    return [trace.logits.values, *(block.weights.values for block in trace.blocks)]
 
 
 def another_id(batch: Batch, position: int, size: int) -> int:

@@ -16,7 +16,7 @@ import torch
 
 from minigpt.checks import whole
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records
+from minigpt.corpus.batches import IGNORE, Batch, batch_records, looked_at
 from minigpt.model.arithmetic import TOLERANCE
 from minigpt.model.editing import another_id, edit_token
 from minigpt.model.gpt import MiniGPT
@@ -47,23 +47,33 @@ def all_checks(model: MiniGPT, tokenizer: Tokenizer, text: str) -> list[Check]:
 
     Raises ValueError for a text that is empty or does not fit.
     """
-    batch = batch_records([text], tokenizer, model.config.context_length)
+    return [experiment() for experiment in experiments(model, tokenizer, text).values()]
+
+
+def experiments(
+    model: MiniGPT, tokenizer: Tokenizer, text: str, trace: Trace | None = None
+) -> dict[str, Callable[[], Check]]:
+    """The checks of `all_checks` by name, none of them run yet: a large model takes a second for each.
+
+    `trace` is that of the record, if there is one already. Raises ValueError as `all_checks` does.
+    """
+    batch = looked_at(text, tokenizer, model.config.context_length)
     last = batch.scored - 1
-    trace = model.trace(batch.ids, batch.valid)
-    return [
-        traced_forward(model, trace),
-        future_token(model, batch, last, another_id(batch, last, tokenizer.vocab_size)),
-        padding_content(model, batch),
-        other_record(model, batch),
-        target_shift(batch, tokenizer),
-        hidden_weights(trace),
-        scalar_attention(trace, last),
-        uniform_loss(batch, model.config),
-        parameter_sum(model),
-        refusals(model, tokenizer, text),
-        gradient_reach(model, batch),
-        one_update(model, batch),
-    ]
+    trace = model.trace(batch.ids, batch.valid) if trace is None else trace
+    return {
+        "traced_forward": lambda: traced_forward(model, trace),
+        "future_token": lambda: future_token(model, batch, last, another_id(batch, last, tokenizer.vocab_size)),
+        "padding_content": lambda: padding_content(model, batch),
+        "other_record": lambda: other_record(model, batch),
+        "target_shift": lambda: target_shift(batch, tokenizer),
+        "hidden_weights": lambda: hidden_weights(trace),
+        "scalar_attention": lambda: scalar_attention(trace, last),
+        "uniform_loss": lambda: uniform_loss(batch, model.config),
+        "parameter_sum": lambda: parameter_sum(model),
+        "refusals": lambda: refusals(model, tokenizer, text),
+        "gradient_reach": lambda: gradient_reach(model, batch),
+        "one_update": lambda: one_update(model, batch),
+    }
 
 
 def traced_forward(model: MiniGPT, trace: Trace) -> Check:
@@ -209,15 +219,16 @@ def one_update(model: MiniGPT, batch: Batch) -> Check:
 
     Counts tensors that stayed in the copy or moved in the given model.
     """
-    given = [tensor.detach().clone() for tensor in model.parameters()]
     copy, before = _with_gradients(model, batch)
+    tensors, stayed, moved = list(copy.parameters()), 0, 0
     with torch.no_grad():
-        for tensor in copy.parameters():
+        for tensor, given in zip(tensors, model.parameters(), strict=True):
+            old = tensor.clone()  # one at a time: a large model is not kept twice more
             tensor -= UPDATE * tensor.grad / (tensor.grad.abs() + 1e-8)
+            stayed += torch.equal(tensor, old)
+            moved += not torch.equal(given, old)
         after = loss(copy(batch.ids, batch.valid), batch.targets).item()
-    stayed = sum(torch.equal(new, old) for new, old in zip(copy.parameters(), given, strict=True))
-    moved = sum(not torch.equal(now, old) for now, old in zip(model.parameters(), given, strict=True))
-    details = {"tensors": float(len(given)), "loss_before": before, "loss_after": after}
+    details = {"tensors": float(len(tensors)), "loss_before": before, "loss_after": after}
     return Check("one_update", stayed + moved == 0 and after < before, float(stayed + moved), 0.0, details)
 
 

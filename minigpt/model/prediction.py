@@ -14,6 +14,8 @@ import torch
 
 from minigpt.checks import whole
 
+_AT_ONCE = 16  # positions whose float64 distributions are in memory together
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -90,7 +92,12 @@ class Prediction:
     def top(self, count: int) -> list[Candidate]:
         """The `count` most probable ids in order; all of them when there are fewer."""
         whole("count", count, least=1)
-        return [self.candidate(int(id)) for id in self.order[:count]]
+        if count >= len(self.logits):
+            return [self.candidate(int(id)) for id in self.order]
+        lowest = np.partition(self.logits, len(self.logits) - count)[len(self.logits) - count]
+        ids = np.flatnonzero(self.logits >= lowest)  # with all that are equal to the last
+        best = ids[np.argsort(-self.logits[ids], kind="stable")][:count]
+        return [self.candidate(int(id)) for id in best]
 
     def rest(self, ids: Collection[int]) -> float:
         """The probability that all ids but `ids` have together."""
@@ -111,6 +118,35 @@ class Prediction:
             probability=float(self.probabilities[id]),
             loss=math.log(self.total) - (logit - greatest),
         )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one position: its target, and what the model would rather have said; see `outcomes`."""
+
+    target: int
+    rank: int  # of the target, ties to the lowest id
+    probability: float  # of the target
+    best: int  # the most probable id, ties to the lowest
+    best_probability: float
+
+
+def outcomes(logits: torch.Tensor, targets: torch.Tensor) -> list[Outcome]:
+    """One outcome a position: logits (T, V), targets (T,) of ids; float64, some positions at a time.
+
+    >>> outcomes(torch.tensor([[0.0, 0.0, -torch.inf]]), torch.tensor([1]))[0].rank
+    2
+    """
+    rows = []
+    for part, ids in zip(logits.split(_AT_ONCE), targets.split(_AT_ONCE), strict=True):
+        own = part.gather(-1, ids[:, None])  # (P, 1)
+        before = torch.arange(part.shape[-1]) < ids[:, None]
+        ranks = 1 + (part > own).sum(-1) + ((part == own) & before).sum(-1)
+        shares = part.double().softmax(-1)  # (P, V)
+        best = part.argmax(-1, keepdim=True)
+        numbers = (ids, ranks, shares.gather(-1, ids[:, None])[:, 0], best[:, 0], shares.gather(-1, best)[:, 0])
+        rows += [Outcome(*row) for row in zip(*(column.tolist() for column in numbers), strict=True)]
+    return rows
 
 
 def predict(logits: torch.Tensor) -> Prediction:

@@ -50,7 +50,7 @@ def all_weights(view: View) -> np.ndarray:
 def slot_labels(view: View, slots: int) -> list[str]:
     """`4  ed` for each slot: its number, which is never repeated, and its piece."""
     ids = view.batch.ids[0, :slots].tolist()
-    return [f"{slot}  {view.tokenizer.piece_label(id)}" for slot, id in enumerate(ids)]
+    return [f"{slot}  {view.label(id)}" for slot, id in enumerate(ids)]
 
 
 def cell(view: View, slots: int) -> tuple[int, int]:

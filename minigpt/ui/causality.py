@@ -29,7 +29,7 @@ def draw(view: View) -> None:
             t("Put there instead"),
             [other for other in range(view.model.config.vocab_size) if other != view.ids[position]],
             key="edit_id",
-            format_func=lambda other: t("{piece}  (id {id})", piece=view.tokenizer.piece_label(other), id=other),
+            format_func=lambda other: t("{piece}  (id {id})", piece=view.label(other), id=other),
             on_change=lambda: _take(view, position, st.session_state["edit_id"]),
         )
     edited = _edited(view.space.model, view.space.step, view.space.text, position, id, view)
@@ -60,7 +60,7 @@ def sentence(view: View, edited: Edited) -> str:
     before, there = edited.differences[: edited.position].max().item(), edited.differences[edited.position].item()
     weights = edited.weight_differences[:, :, : edited.position].max().item()
     names = {"position": edited.position, "before": before, "there": there, "weights": weights}
-    pieces = [view.tokenizer.piece_label(id) for id in (edited.before, edited.after)]
+    pieces = [view.label(id) for id in (edited.before, edited.after)]
     change = t("Position {position}: {old} becomes {new}.", position=edited.position, old=pieces[0], new=pieces[1])
     if before == 0 and weights == 0:
         who = t("Positions 0 to {last}", last=last) if last else t("Position 0")
@@ -78,7 +78,7 @@ def _take(view: View, position: int, id: int | None) -> None:
 def _chip(view: View, edited: Edited, slot: int, moved: list[float]) -> Chip:
     text = view.labels[slot]
     if slot == edited.position:
-        text = f"{text} → {view.tokenizer.piece_label(edited.after)}"
+        text = f"{text} → {view.label(edited.after)}"
     return Chip(
         text,
         below="0" if moved[slot] == 0 else f"{moved[slot]:.3g}",

@@ -74,7 +74,7 @@ def _map(view: View, prediction: Prediction) -> None:
         t(
             "id {id}, **{piece}**: rank {rank}, logit {logit:.6f}, probability {share}. Click a cell for another id.",
             id=chosen,
-            piece=plain(view.tokenizer.piece_label(chosen)),
+            piece=plain(view.label(chosen)),
             rank=one.rank,
             logit=one.logit,
             share=percent(one.probability),

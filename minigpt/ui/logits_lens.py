@@ -68,7 +68,7 @@ def _lens_rows(view: View, logits: torch.Tensor, depths: list[str]) -> list[dict
         row = {t("after"): depth}
         for candidate in reading.top(3):
             name = t("rank {rank}", rank=candidate.rank)
-            row[name] = f"{view.tokenizer.piece_label(candidate.id)}  {percent(candidate.probability)}"
+            row[name] = f"{view.label(candidate.id)}  {percent(candidate.probability)}"
         row |= {
             t("target"): f"{view.target_labels[view.position]}  {percent(own.probability)}",
             t("its rank"): own.rank,

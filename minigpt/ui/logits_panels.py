@@ -19,7 +19,7 @@ def sentence(view: View, prediction: Prediction) -> str:
     values = {
         "position": view.position,
         "read": plain(view.labels[view.position]),
-        "best": plain(view.tokenizer.piece_label(best.id)),
+        "best": plain(view.label(best.id)),
         "share": percent(best.probability),
         "target": plain(view.target_labels[view.position]),
         "target_share": percent(target.probability),
@@ -103,7 +103,7 @@ def arithmetic(view: View, prediction: Prediction) -> None:
     top = prediction.best
     rows = [
         (t("logit of the target"), f"z\\[{id}\\]", steps.logit, label),
-        (t("greatest logit"), "max z", steps.greatest, view.tokenizer.piece_label(top.id)),
+        (t("greatest logit"), "max z", steps.greatest, view.label(top.id)),
         (t("distance between the two"), "z − max z", steps.shifted, ""),
         (t("exp of the distance"), "exp(z − max z)", steps.power, ""),
         (
@@ -148,7 +148,7 @@ def positions(view: View) -> None:
                 t("probability"): percent(target.probability),
                 t("rank"): target.rank,
                 t("loss (nats)"): view.losses[position],
-                t("top candidate"): view.tokenizer.piece_label(best.id),
+                t("top candidate"): view.label(best.id),
                 t("its probability"): percent(best.probability),
             }
         )
@@ -166,5 +166,5 @@ def positions(view: View) -> None:
 
 
 def _bar(view: View, candidate: Candidate, target: int) -> Bar:
-    label = view.tokenizer.piece_label(candidate.id)
+    label = view.label(candidate.id)
     return Bar(label, candidate.id, candidate.rank, candidate.probability, target=candidate.id == target)

@@ -92,7 +92,7 @@ def place_name(view: View, stage: Stage, place: Coordinate) -> str:
     kind = stage_kind(view.trace, stage)
     family = _FAMILIES.get(kind, "flat")
     if family == "id":
-        return t("id {id}, {piece}", id=place, piece=view.tokenizer.piece_label(place))
+        return t("id {id}, {piece}", id=place, piece=view.label(place))
     if isinstance(place, int):
         return t("number {number}", number=place)
     head, number = place

@@ -236,7 +236,7 @@ def _activation(view: View, numbers: np.ndarray, block: BlockTrace | None, stage
 
 def _logits(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: Stage) -> str:
     target = view.targets[view.position]
-    highest, label = int(numbers.argmax()), view.tokenizer.piece_label
+    highest, label = int(numbers.argmax()), view.label
     text = "Highest of {size}: {piece} with {high}. The piece that follows, {target}, has {logit}, place {rank}."
     return t(
         text,

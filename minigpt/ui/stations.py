@@ -75,7 +75,7 @@ def _logits(view: View) -> Box:
     highest = logits.double().softmax(-1).sort(descending=True, stable=True)
     sentence = t(
         "it expects {piece} next, with {share:.1%}",
-        piece=view.tokenizer.piece_label(int(highest.indices[0])),
+        piece=view.label(int(highest.indices[0])),
         share=highest.values[0].item(),
     )
     note = t("{most} highest of {all}", most=min(16, len(logits)), all=f"{len(logits):,}")
@@ -88,7 +88,7 @@ def _loss(view: View) -> Box:
     probability = logit_summary(view.trace.logits.at(view.position), target)["probability"]
     sentence = t(
         "the next piece is {piece}: −ln {probability:.4g} = {loss:.4g} nats",
-        piece=view.tokenizer.piece_label(target),
+        piece=view.label(target),
         probability=probability,
         loss=view.losses[view.position],
     )

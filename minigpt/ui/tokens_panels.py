@@ -42,7 +42,7 @@ def slots(view: View) -> None:
     """All slots of the context: what is real, what is padding, and what the mean divides by."""
     batch, unused = view.batch, view.slots - view.length
     st.write(_divisor(view, unused))
-    pads = [(view.tokenizer.piece_label(view.tokenizer.pad), "")] * unused
+    pads = [(view.label(view.tokenizer.pad), "")] * unused
     figure = slots_figure(
         batch.ids[0].tolist(),
         batch.targets[0].tolist(),
@@ -97,7 +97,7 @@ def specials(view: View) -> None:
         chips(row, key=f"typed{number}", label=t("Ids of a typed text"))
     real = [Chip(t("the real end of a record"), kind="group")]
     end = view.tokenizer.eos
-    chips([*real, Chip(view.tokenizer.piece_label(end), str(end), kind="special")], key="real_end", label=t("EOS"))
+    chips([*real, Chip(view.label(end), str(end), kind="special")], key="real_end", label=t("EOS"))
 
 
 def vocabulary(view: View) -> None:

@@ -1,15 +1,19 @@
 """The model, the record and the trace that the workspace names, computed once and shared by all sessions.
 
-Everything here is read only: a model in evaluation mode, tensors that nobody changes.
+Everything here is read only: a model in evaluation mode, tensors that nobody changes. Models and traces are
+kept as long as they fit into some bytes; a view asks for them each time, so that a session at rest holds none.
 """
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import streamlit as st
 
-from minigpt.corpus.batches import Batch, batch_records
+from minigpt.corpus.batches import Batch, looked_at
 from minigpt.inspection import check_length
+from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
 from minigpt.model.trace import Trace
@@ -17,8 +21,21 @@ from minigpt.sources import load_source, source_run, source_steps
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.training.recorder import checkpoint_path
 from minigpt.ui import workspace
+from minigpt.ui.keeping import Store
 from minigpt.ui.text import t
 from minigpt.ui.workspace import Workspace
+
+LARGE = 20_000_000  # parameters; from here on a forward takes so long that a page says what it waits for
+_run = threading.local()  # of the thread that draws a page: model and trace, which stay in memory so long
+
+
+@dataclass(frozen=True)
+class Traced:
+    """One record in one model."""
+
+    batch: Batch  # in the slots that `looked_at` gives it
+    trace: Trace
+    losses: tuple[float, ...]  # of each position, in nats
 
 
 @dataclass(frozen=True)
@@ -26,10 +43,21 @@ class View:
     """One record in one model at one step, as every page reads it. Positions count input slots from 0 (BOS)."""
 
     space: Workspace
-    model: MiniGPT
     tokenizer: Tokenizer
-    batch: Batch  # one record in all slots of the context
-    trace: Trace
+    batch: Batch
+    losses: tuple[float, ...]  # of each position, in nats
+    load: Callable[[], tuple[MiniGPT, Tokenizer]]
+    recall: Callable[[], Traced]
+
+    @property
+    def model(self) -> MiniGPT:
+        """The model, in evaluation mode."""
+        return self.load()[0]
+
+    @property
+    def trace(self) -> Trace:
+        """Every stage of the record in all slots looked at."""
+        return self.recall().trace
 
     @property
     def length(self) -> int:
@@ -38,8 +66,13 @@ class View:
 
     @property
     def slots(self) -> int:
-        """Positions the model is given, padding included."""
+        """Positions the model is given, padding included; see `looked_at`."""
         return self.batch.ids.shape[1]
+
+    @property
+    def context(self) -> int:
+        """Positions the model could be given."""
+        return self.model.config.context_length
 
     @cached_property
     def ids(self) -> list[int]:
@@ -54,17 +87,16 @@ class View:
     @cached_property
     def labels(self) -> list[str]:
         """Visible label of each input piece."""
-        return [self.tokenizer.piece_label(id) for id in self.ids]
+        return [self.label(id) for id in self.ids]
 
     @cached_property
     def target_labels(self) -> list[str]:
         """Visible label of each target piece."""
-        return [self.tokenizer.piece_label(id) for id in self.targets]
+        return [self.label(id) for id in self.targets]
 
-    @cached_property
-    def losses(self) -> list[float]:
-        """Loss of each position in nats."""
-        return position_losses(self.trace.logits.values, self.batch.targets)[0, : self.length].tolist()
+    def label(self, id: int) -> str:
+        """Visible label of an id of the model; `‹id 40000›` for one that its tokenizer does not know."""
+        return self.tokenizer.piece_label(id) if id < self.tokenizer.vocab_size else f"‹id {id}›"
 
     @property
     def loss(self) -> float:
@@ -105,32 +137,66 @@ def resolve() -> View:
         workspace.note(t("Step {step} is not saved; showing step {nearest}.", step=space.step, nearest=nearest))
         workspace.choose(step=nearest)
     space = workspace.current()
-    stamp = _stamp(space.model, space.step)
-    model, tokenizer = _model(space.model, space.step, stamp)
+    load, recall = _reach(space)
+    model, tokenizer = load()
     _keep_within("block", space.block, model.config.layers)
     _keep_within("head", space.head, model.config.heads)
-    batch, trace = _traced(space.model, space.step, stamp, space.text)
-    _keep_within("position", space.position, batch.scored)
-    return View(workspace.current(), model, tokenizer, batch, trace)
+    traced = recall()
+    _run.held = model, traced
+    _keep_within("position", space.position, traced.batch.scored)
+    return View(workspace.current(), tokenizer, traced.batch, traced.losses, load, recall)
 
 
-def _stamp(name: str, step: int) -> int:
-    """When the checkpoint was written: a run folder can be replaced by another of the same name."""
+def takes_time() -> bool:
+    """Whether `resolve` has to make a large model or trace first, so that the page should say so."""
+    space = workspace.current()
+    try:
+        steps = source_steps(space.model)
+        key = _key(space.model, steps[-1] if space.step is None else space.step)
+    except (ValueError, OSError):  # `resolve` says why
+        return False
+    models, traces = _models(), _traces()
+    if key not in models.keys:
+        return True
+    return models.sizes()[key] > 4 * LARGE and (*key, space.text) not in traces.keys
+
+
+def _reach(space: Workspace) -> tuple[Callable[[], tuple[MiniGPT, Tokenizer]], Callable[[], Traced]]:
+    """How to get the model with its tokenizer, and the traced record: from memory, or made."""
+    key = _key(space.model, space.step)
+    load = partial(_models().get, key, partial(load_source, space.model, space.step))
+    return load, partial(_traces().get, (*key, space.text), lambda: trace_record(*load(), space.text))
+
+
+def _key(name: str, step: int) -> tuple[str, int, int]:
+    """A source at a step, and when the checkpoint was written: a run folder can be replaced by another of its name."""
     run = source_run(name)
-    return 0 if run is None else checkpoint_path(run.folder, step).stat().st_mtime_ns
+    return name, step, 0 if run is None else checkpoint_path(run.folder, step).stat().st_mtime_ns
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
-def _model(name: str, step: int, stamp: int) -> tuple[MiniGPT, Tokenizer]:
-    return load_source(name, step)
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
-def _traced(name: str, step: int, stamp: int, text: str) -> tuple[Batch, Trace]:
-    model, tokenizer = _model(name, step, stamp)
+def trace_record(model: MiniGPT, tokenizer: Tokenizer, text: str) -> Traced:
+    """A record through a model. Raises ValueError for one that is empty, too long, or not made of the tokenizer's ids."""
     check_length(text)
-    batch = batch_records([text], tokenizer, model.config.context_length)
-    return batch, model.trace(batch.ids, batch.valid)
+    batch = looked_at(text, tokenizer, model.config.context_length)
+    trace = model.trace(batch.ids, batch.valid)
+    losses = position_losses(trace.logits.values, batch.targets)[0, : batch.scored]
+    return Traced(batch, trace, tuple(losses.tolist()))
+
+
+@st.cache_resource(show_spinner=False)
+def _models() -> Store:
+    return Store(limit("MINIGPT_MODELS_BYTES"), lambda loaded: sum(map(_bytes, loaded[0].parameters())))
+
+
+@st.cache_resource(show_spinner=False)
+def _traces() -> Store:
+    return Store(
+        limit("MINIGPT_TRACES_BYTES"), lambda traced: sum(_bytes(stage.values) for stage in traced.trace.stages)
+    )
+
+
+def _bytes(tensor) -> int:
+    return tensor.numel() * tensor.element_size()
 
 
 def _keep_within(name: str, value: int, size: int) -> None:

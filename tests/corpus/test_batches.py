@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records, record_ids
+from minigpt.corpus.batches import IGNORE, Batch, batch_records, looked_at, record_ids, slots_of
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
@@ -98,3 +98,18 @@ def test_trimming_changes_no_loss(batch: Batch, rows: list[int], dtype: str, tol
         part = batch.select(torch.tensor(rows), trimmed=trimmed)
         losses.append(loss(model(part.ids, part.valid), part.targets).item())
     assert abs(losses[0] - losses[1]) <= tolerance
+
+
+@pytest.mark.parametrize("context", [1, 2, 16, 64, 128, 129, 1024])
+def test_slots_hold_the_record_and_some_padding(context):
+    for length in range(1, context + 1):
+        slots = slots_of(length, context)
+        assert slots == context if context <= 128 else min(length + 1, context) <= slots <= min(length + 16, context)
+
+
+def test_a_record_is_looked_at_in_fewer_slots_of_a_long_context():
+    tokenizer = ByteBPE()
+    short, whole = (looked_at("red", tokenizer, context) for context in (1024, 64))
+    assert (short.ids.shape, whole.ids.shape, short.scored) == ((1, 16), (1, 64), 4)
+    assert short.targets[0, :4].tolist() == whole.targets[0, :4].tolist() == [114, 101, 100, 257]
+    assert not short.valid[0, 4:].any()

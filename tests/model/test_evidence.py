@@ -185,3 +185,18 @@ def test_expected_parameters_of_the_presets(name):
     more = replace(preset(name).model, vocab_size=model.config.vocab_size + 1)
     one_entry = evidence.expected_parameters(more) - evidence.expected_parameters(model.config)
     assert one_entry == {"mg-1": 33, "chapter-7": 256}[name]
+
+
+def test_an_edit_needs_no_second_forward_of_what_is_traced():
+    model, batch = tiny()
+    known = edit_token(model, batch, 4, ord("z"), before=model.trace(batch.ids, batch.valid))
+    again = edit_token(model, batch, 4, ord("z"))
+    assert torch.equal(known.differences, again.differences)
+    assert torch.equal(known.weight_differences, again.weight_differences)
+
+
+def test_experiments_run_one_by_one_with_a_trace_that_is_there():
+    model, batch = tiny()
+    one_by_one = evidence.experiments(model, TOKENIZER, "Hi you", model.trace(batch.ids, batch.valid))
+    assert [run() for run in one_by_one.values()] == evidence.all_checks(model, TOKENIZER, "Hi you")
+    assert list(one_by_one) == [run().name for run in one_by_one.values()]

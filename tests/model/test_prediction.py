@@ -10,7 +10,7 @@ import torch
 
 from minigpt.corpus.batches import batch_records
 from minigpt.model.loss import position_losses
-from minigpt.model.prediction import Prediction, predict
+from minigpt.model.prediction import Prediction, outcomes, predict
 from minigpt.sources import load_source, preset_model
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text(encoding="utf-8"))
@@ -99,3 +99,19 @@ def test_refusals(logits, message):
 def test_unknown_ids_are_refused():
     with pytest.raises(ValueError, match="id must be a whole number from 0 to 2, got 3"):
         predict(torch.zeros(3)).steps(3)
+
+
+def test_outcomes_are_those_of_one_position_at_a_time():
+    logits = torch.randn(37, 50, generator=torch.Generator().manual_seed(1)).round(decimals=1)  # with ties
+    targets = torch.randint(50, (37,), generator=torch.Generator().manual_seed(2))
+    for row, target, found in zip(logits, targets.tolist(), outcomes(logits, targets), strict=True):
+        one = predict(row)
+        assert (found.target, found.rank, found.best) == (target, one.candidate(target).rank, one.best.id)
+        assert found.probability == pytest.approx(one.candidate(target).probability, abs=1e-15)
+        assert found.best_probability == pytest.approx(one.best.probability, abs=1e-15)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 49, 50, 60])
+def test_the_best_are_the_start_of_the_whole_order(count):
+    found = predict(torch.randn(50, generator=torch.Generator().manual_seed(3)).round(decimals=0))
+    assert [candidate.id for candidate in found.top(count)] == found.order[:count].tolist()

@@ -102,7 +102,7 @@ def test_a_model_that_sees_the_future_is_not_called_causal(monkeypatch):
     class Seen:
         pass
 
-    Seen.tokenizer = tokenizer
+    Seen.label = tokenizer.piece_label
     said = causality.sentence(Seen, edit_token(model, batch, 14, 84))
     assert "did not move" not in said and "Before it, logits moved by up to" in said
 
@@ -136,6 +136,7 @@ class Chosen:
         self.model, self.tokenizer, self.batch, self.trace = traced(name, 0, text)
         self.block, self.head, self.length = block, head, self.batch.scored
         self.slots = self.batch.ids.shape[1]
+        self.label = self.tokenizer.piece_label
 
 
 def test_pictures_have_integer_labels_hidden_cells_and_one_limit_a_block():

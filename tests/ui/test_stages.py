@@ -5,14 +5,13 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import batch_records
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.worked import worked
 from minigpt.sources import preset_tokenizer
 from minigpt.ui import stage_choice
 from minigpt.ui.stage_grid import MOST, grid
 from minigpt.ui.stage_words import DIMENSIONS, TITLES, sentence, shape_words
-from minigpt.ui.view import View
+from minigpt.ui.view import View, trace_record
 from minigpt.ui.workspace import Workspace
 
 
@@ -22,9 +21,9 @@ def seen(position: int = 3, block: int = 0, head: int = 0, stage: str = "norm1",
     sizes = {"vocab_size": 291, "context_length": 16, "width": 12, "heads": 3, "layers": 2, "ffn_width": 20}
     model = MiniGPT(ModelConfig(**sizes | changes)).eval()
     text = "the cat the cat"
-    batch = batch_records([text], tokenizer, 16)
+    traced = trace_record(model, tokenizer, text)
     space = Workspace("none", 0, text, position, block, head, stage)
-    return View(space, model, tokenizer, batch, model.trace(batch.ids, batch.valid))
+    return View(space, tokenizer, traced.batch, traced.losses, lambda: (model, tokenizer), lambda: traced)
 
 
 @pytest.mark.parametrize("changes", [{}, {"ffn_width": 300, "activation": "gelu", "dtype": "float32"}])
