@@ -1,0 +1,82 @@
+"""What newer models change in this block, in numbers: parameters, and the cache of a token.
+
+None of the five is built here. Their counts follow from the shapes of their papers, each applied alone to
+the config at hand:
+RoPE: J. Su et al. (2021), RoFormer. RMSNorm: B. Zhang, R. Sennrich (2019). SwiGLU: N. Shazeer (2020), GLU
+Variants Improve Transformer. Grouped-query attention: J. Ainslie et al. (2023). Mixture of experts:
+N. Shazeer et al. (2017), as routed in A. Jiang et al. (2024), Mixtral.
+"""
+
+from dataclasses import dataclass
+
+from minigpt.checks import whole
+from minigpt.config import ModelConfig
+from minigpt.model.memory import number_bytes
+from minigpt.model.parameters import parameter_count
+
+VARIANTS = ("rope", "rmsnorm", "swiglu", "gqa", "experts")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One change alone: the parameters it leaves, how many of them one token uses, and its cache bytes a token."""
+
+    name: str  # one of VARIANTS
+    parameters: int
+    active: int  # differs with experts only
+    cache_token: int
+    difference: int  # to the parameters of the config
+
+
+def variants(config: ModelConfig, groups: int, experts: int, chosen: int) -> list[Variant]:
+    """Every change of VARIANTS: `groups` of heads share a key and a value; a token is sent to `chosen` of `experts`.
+
+    Raises ValueError for groups that do not divide the heads, and for more chosen experts than there are.
+
+    GPT-2 Small with 4 groups, 8 experts, 2 chosen: -786,432; -19,200; -46,080; -9,446,400; +396,727,296.
+    """
+    if groups not in divisors(config.heads):
+        raise ValueError(f"groups must divide the {config.heads} heads, got {groups!r}")
+    whole("experts", experts, least=1)
+    whole("chosen", chosen, least=1, most=experts)
+    width, blocks, stored = config.width, config.layers, parameter_count(config)
+    cache = 2 * blocks * width * number_bytes(config)
+    ffn = _ffn(config)
+    routed = blocks * width * experts
+    changes = {
+        "rope": -config.context_length * width,
+        "rmsnorm": -(2 * blocks + 1) * width,
+        "swiglu": blocks * (3 * width * gated_width(config) - ffn),
+        "gqa": -2 * blocks * (width - groups * config.head_width) * (width + config.attention_bias),
+        "experts": routed + (experts - 1) * blocks * ffn,
+    }
+    idle = (experts - chosen) * blocks * ffn
+    return [
+        Variant(
+            name,
+            parameters=stored + change,
+            active=stored + change - (idle if name == "experts" else 0),
+            cache_token=cache * groups // config.heads if name == "gqa" else cache,
+            difference=change,
+        )
+        for name, change in changes.items()
+    ]
+
+
+def divisors(heads: int) -> list[int]:
+    """The numbers of groups that share `heads` heads evenly: 1 (one key and value for all) to `heads` (as here).
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    return [groups for groups in range(1, heads + 1) if heads % groups == 0]
+
+
+def gated_width(config: ModelConfig) -> int:
+    """F of a gated FFN: 2/3 of the plain one, rounded down, so that its three matrices cost what two did."""
+    return 2 * config.ffn_width // 3
+
+
+def _ffn(config: ModelConfig) -> int:
+    """Parameters of one block's FFN, biases included."""
+    return 2 * config.width * config.ffn_width + config.ffn_width + config.width
