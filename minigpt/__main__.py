@@ -1,4 +1,4 @@
-"""python -m minigpt inspect | tokenize | generate | train: the library on the command line, the code the pages call.
+"""python -m minigpt inspect | tokenize | generate | train | import | export: what the pages call, on the command line.
 
 Bad input ends with one sentence on standard error and exit code 2.
 """
@@ -28,6 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from minigpt.corpus.command import add_corpus_options
+
     parser = argparse.ArgumentParser(prog="python -m minigpt", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -55,13 +57,27 @@ def _parser() -> argparse.ArgumentParser:
 
     train = commands.add_parser("train", help="train a preset on a corpus and save its checkpoints")
     train.add_argument("--preset", help="model and training settings (default: mg-1, or those of the resumed run)")
-    train.add_argument("--corpus", help="corpus file (JSON with train and validation; default: the bundled one)")
     train.add_argument("--out", required=True, help="run folder, new or with --resume")
     train.add_argument("--resume", action="store_true", help="go on where the run stopped, as if it never had")
     train.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="change training or model settings")
+    add_corpus_options(train)
     train.set_defaults(command=_train)
 
-    for command in (inspect, tokenize, generate, train):
+    opening = commands.add_parser(
+        "import", help="check a Hugging Face GPT-2 folder and note it, so that the app opens it by a link"
+    )
+    opening.add_argument("--model", required=True, metavar="FOLDER", help="the folder; it stays where it is")
+    opening.set_defaults(command=_import)
+
+    export = commands.add_parser(
+        "export", help="write a saved step of a run as a Hugging Face GPT-2 folder, which transformers reads"
+    )
+    export.add_argument("--run", required=True, help="a run folder")
+    export.add_argument("--step", type=int, help="saved step of the run (default: its last)")
+    export.add_argument("--out", required=True, help="the new folder")
+    export.set_defaults(command=_export)
+
+    for command in (inspect, tokenize, generate, train, opening, export):
         command.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
 
@@ -70,6 +86,10 @@ def _model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", default="mg-1", help="an untrained preset (default: mg-1)")
     parser.add_argument("--run", help="a run folder, in place of the preset")
     parser.add_argument("--step", type=int, help="saved step of the run (default: its last)")
+    parser.add_argument(
+        "--model", metavar="FOLDER", help="a Hugging Face GPT-2 folder (config.json, model.safetensors, tokenizer)"
+    )
+    parser.add_argument("--dtype", help="of the weights of --model: float32 (default) or float64")
 
 
 def _inspect(options: argparse.Namespace) -> None:
@@ -128,11 +148,12 @@ def _train(options: argparse.Namespace) -> int:
 def _training(options: argparse.Namespace):
     """The run folder and its training, new or resumed, as the options say."""
     from minigpt.config import configured, preset
-    from minigpt.corpus.records import bundled_corpus, load_corpus
+    from minigpt.corpus.command import corpus_of
+    from minigpt.corpus.records import bundled_corpus
     from minigpt.training.runs import Run
     from minigpt.training.start import new_run, resume_run
 
-    corpus = load_corpus(options.corpus) if options.corpus else None
+    corpus = corpus_of(options, lambda text: print(text, file=sys.stderr, flush=True))
     changes = _assignments(options.set)
     if not options.resume:
         chosen = configured(preset(options.preset or "mg-1"), changes)
@@ -140,6 +161,25 @@ def _training(options: argparse.Namespace):
     chosen = preset(options.preset or Run(options.out).info.preset) if options.preset or changes else None
     chosen = configured(chosen, changes) if chosen else None
     return resume_run(options.out, chosen, corpus, chosen.training if chosen else None)
+
+
+def _import(options: argparse.Namespace) -> None:
+    from minigpt.imports import import_folder, look_into
+    from minigpt.report import import_object, import_text
+
+    result = import_object(look_into(options.model), import_folder(options.model))
+    print(json.dumps(result) if options.json else import_text(result))
+
+
+def _export(options: argparse.Namespace) -> None:
+    from minigpt.exports import export_folder
+    from minigpt.report import export_object, export_text
+    from minigpt.sources import run_model
+
+    model, tokenizer = run_model(options.run, options.step)
+    export_folder(options.out, model, tokenizer)
+    result = export_object(options.out, model)
+    print(json.dumps(result) if options.json else export_text(result))
 
 
 @contextlib.contextmanager
@@ -162,8 +202,17 @@ def _stop_signals():
 
 def _load(options: argparse.Namespace, weights: bool = True):
     """The model (None without `weights`) and tokenizer that the options name."""
+    from minigpt.imports import folder_tokenizer, load_folder
     from minigpt.sources import preset_model, preset_tokenizer, run_model
 
+    if options.model and (options.run or options.step is not None):
+        raise ValueError("--model is a folder of its own, without steps: leave out --run and --step")
+    if options.dtype and not options.model:
+        raise ValueError("--dtype needs --model: a run and a preset have the dtype of their config")
+    if options.model and not weights:
+        return None, folder_tokenizer(options.model)
+    if options.model:
+        return load_folder(options.model, options.dtype or "float32")
     if options.run:
         return run_model(options.run, options.step)
     if options.step is not None:

@@ -76,6 +76,15 @@ def look_into(folder: str | Path) -> FolderFacts:
         raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
 
 
+def folder_tokenizer(folder: str | Path) -> Tokenizer:
+    """The tokenizer of a folder, whatever else lies there. Raises ValueError for files that cannot be used."""
+    folder = Path(folder).expanduser().absolute()
+    try:
+        return read_gpt2_tokenizer(folder)
+    except OSError as error:
+        raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
+
+
 def load_folder(folder: str | Path, dtype: str = "float32") -> tuple[MiniGPT, Tokenizer]:
     """The model of a folder in evaluation mode, its weights in `dtype`, and its tokenizer.
 
@@ -191,7 +200,7 @@ def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def _fitting_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
-    tokenizer = read_gpt2_tokenizer(folder)
+    tokenizer = folder_tokenizer(folder)
     if tokenizer.vocab_size > config.vocab_size:
         raise ValueError(
             f"the tokenizer in {folder} has {tokenizer.vocab_size:,} ids, the model knows {config.vocab_size:,} only"

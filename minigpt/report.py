@@ -1,14 +1,24 @@
 """What the command line prints: plain objects for --json, and the same for people to read."""
 
+from pathlib import Path
+
+from minigpt.config import to_dict
+from minigpt.imports import FolderFacts
 from minigpt.inspection import check_length
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.parameters import parameter_count
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.training.loop import Evaluation
 
+REPLAYED = 4000  # characters of a text whose merges are listed for GPT-2: each of its words has merges of its own
 SHOWN = 6  # values of a stage in the text form; --json has all
 
 
 def token_object(tokenizer: Tokenizer, text: str) -> dict:
-    """ids, and for each its piece label and bytes in hex; the merges that touched the text."""
+    """ids, and for each its piece label and bytes in hex; the merges that touched the text.
+
+    The merges are null for a text of more than 4,000 characters in GPT-2's tokenizer.
+    """
     check_length(text)
     ids = tokenizer.encode(text)
     return {
@@ -16,10 +26,7 @@ def token_object(tokenizer: Tokenizer, text: str) -> dict:
         "ids": ids,
         "pieces": [tokenizer.piece_label(i) for i in ids],
         "bytes": [tokenizer.piece_bytes(i).hex(" ") for i in ids],
-        "merges": [
-            {"rank": step.rank, "left": step.left, "right": step.right, "id": step.id, "ids": list(step.ids)}
-            for step in tokenizer.encode_steps(text)
-        ],
+        "merges": None if tokenizer.kind == "gpt2" and len(text) > REPLAYED else _merges(tokenizer, text),
         "vocab_size": tokenizer.vocab_size,
         "fingerprint": tokenizer.fingerprint,
     }
@@ -29,13 +36,56 @@ def token_text(result: dict) -> str:
     """The tokens as a table."""
     rows = zip(result["ids"], result["pieces"], result["bytes"], strict=True)
     lines = [f"{id:>6}  {piece:<16} {bytes}" for id, piece, bytes in rows]
-    foot = f"{len(lines)} tokens by {len(result['merges'])} merges, tokenizer {result['fingerprint']}"
-    return "\n".join([*lines, foot])
+    merges = "" if result["merges"] is None else f" by {len(result['merges'])} merges"
+    return "\n".join([*lines, f"{len(lines)} tokens{merges}, tokenizer {result['fingerprint']}"])
+
+
+def import_object(facts: FolderFacts, name: str) -> dict:
+    """What an imported folder holds, and the name under which the app knows it."""
+    return {
+        "model": name,
+        "folder": str(facts.folder),
+        "parameters": facts.parameters,
+        "weight_bytes": facts.weight_bytes,
+        "config": to_dict(facts.config),
+        "tokenizer": {"kind": facts.tokenizer.kind, "vocab_size": facts.tokenizer.vocab_size},
+    }
+
+
+def import_text(result: dict) -> str:
+    """The same in three lines."""
+    config, tokenizer = result["config"], result["tokenizer"]
+    sizes = f"{config['layers']} blocks of width {config['width']}, {config['heads']} heads, "
+    sizes += f"{config['context_length']:,} positions, {config['vocab_size']:,} ids"
+    return (
+        f"{result['parameters']:,} parameters in {result['weight_bytes']:,} bytes: {sizes}\n"
+        f"tokenizer of kind {tokenizer['kind']} with {tokenizer['vocab_size']:,} ids\n"
+        f"in the app: /?model={result['model']}"
+    )
+
+
+def export_object(folder: str, model: MiniGPT) -> dict:
+    """The folder that was written, its files with their bytes, and the parameters."""
+    files = {path.name: path.stat().st_size for path in sorted(Path(folder).iterdir())}
+    return {"folder": str(folder), "parameters": parameter_count(model.config), "files": files}
+
+
+def export_text(result: dict) -> str:
+    """The same in a line, and how to read it."""
+    files = ", ".join(result["files"])
+    return (
+        f"{result['parameters']:,} parameters in {result['folder']}: {files}\n"
+        f"transformers reads it: GPT2LMHeadModel.from_pretrained({result['folder']!r})"
+    )
 
 
 def inspection_text(result: dict, tokenizer: Tokenizer) -> str:
     """An inspection as indented lines: the record, each stage's first values, heads, prediction."""
-    label, position = tokenizer.piece_label, result["position"]
+    position = result["position"]
+
+    def label(id: int) -> str:  # a model may have more ids than its tokenizer
+        return tokenizer.piece_label(id) if id < tokenizer.vocab_size else f"id {id}"
+
     lines = [f"{len(result['ids'])} positions, mean loss {result['loss']:.9f} nats"]
     lines += [f"position {position}: {label(result['ids'][position])} -> {label(result['targets'][position])}", ""]
     for stage in result["stages"]:
@@ -64,6 +114,13 @@ def evaluation_text(row: Evaluation) -> str:
     validation = "not available" if row.validation_loss is None else f"{row.validation_loss:.6f}"
     best = "  best so far" if row.best else ""
     return f"step {row.step:>6}  train {row.train_loss:.6f}  validation {validation}{best}"
+
+
+def _merges(tokenizer: Tokenizer, text: str) -> list[dict]:
+    return [
+        {"rank": step.rank, "left": step.left, "right": step.right, "id": step.id, "ids": list(step.ids)}
+        for step in tokenizer.encode_steps(text)
+    ]
 
 
 def _first(values: list) -> str:

@@ -8,7 +8,8 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
-from minigpt.config import ModelConfig
+from minigpt.checks import one_of
+from minigpt.config import DTYPES, ModelConfig
 from minigpt.json_objects import read_object
 
 CONFIG_FILE = "config.json"
@@ -31,6 +32,7 @@ def read_config(folder: str | Path, dtype: str = "float32") -> ModelConfig:
     Raises ValueError that names the file and the field: no GPT-2, a size that is missing or impossible, an
     activation or switch that this model does not have, or three different dropouts.
     """
+    one_of("dtype", dtype, DTYPES)
     path = Path(folder) / CONFIG_FILE
     if not path.is_file():
         raise ValueError(f"{folder} is not a folder of a GPT-2 model: it has no {CONFIG_FILE}")
