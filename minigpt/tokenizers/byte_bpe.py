@@ -9,22 +9,24 @@ Units, section 3.2, on bytes.
 """
 
 import hashlib
-import heapq
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from minigpt.tokenizers.contract import EncodeStep
 from minigpt.tokenizers.labels import special_label, visible_label
+from minigpt.tokenizers.pair_queue import PairQueue
+from minigpt.tokenizers.replay import Replay
+from minigpt.tokenizers.slots import BORDER, Slots, without_overlap
 
 BOS, EOS, PAD = 256, 257, 258
 SPECIALS = {BOS: "BOS", EOS: "EOS", PAD: "PAD"}
 FIRST_MERGE = 259
 FORMAT = "minigpt-byte-bpe-1"
-_BORDER = -1  # between two texts; pairs with it are never counted or merged
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class ByteBPE:
         self._bytes = {i: bytes([i]) for i in range(256)} | dict.fromkeys(SPECIALS, b"")
         for rank, (left, right) in enumerate(self.merges):
             self._bytes[FIRST_MERGE + rank] = self._bytes[left] + self._bytes[right]
+        self._replay = Replay(self.merges, FIRST_MERGE)
 
     @property
     def vocab_size(self) -> int:
@@ -83,7 +86,7 @@ class ByteBPE:
 
         Rule: the pair with the highest count wins, ties go to the smallest (left, right); it is
         replaced from left to right without overlap. Counts are of neighbouring places, so `aaa` holds
-        the pair (a, a) twice. Pair counts are kept up to date around the replaced places only.
+        the pair (a, a) twice.
 
         Raises ValueError for a negative or fractional `merges`, or a lone surrogate in a text.
         """
@@ -92,19 +95,20 @@ class ByteBPE:
         if isinstance(texts, str):
             raise ValueError("texts must be a collection of texts, got one text; put it into a list")
         pieces = [_utf8(text) for text in texts]
-        ids, tokens = _joined(pieces), sum(map(len, pieces))
-        counts = _PairCounts(ids, stride=FIRST_MERGE + merges)
+        tokens = sum(map(len, pieces))
+        id_limit = FIRST_MERGE + min(merges, tokens)  # each merge leaves at least one id less
+        slots = Slots(pieces, id_limit)
+        queue = PairQueue(slots, id_limit)
         for rank in range(merges):
-            best = counts.highest()
-            if best is None:
+            highest = queue.take_highest()
+            if highest is None:
                 return
-            left, right, count = best
-            new_id = FIRST_MERGE + rank
-            places = _places(ids, left, right)
-            counts.remove(ids, np.concatenate([places - 1, places, places + 1]))
-            ids = _replaced(ids, places, new_id)
-            places = places - np.arange(len(places))  # each earlier replacement removed one slot
-            counts.add(ids, np.concatenate([places - 1, places]))
+            left, right, places = highest
+            count, new_id = len(places), FIRST_MERGE + rank
+            if left == right:
+                places = without_overlap(places, slots.lengths[left])
+            slots.replace(places, left, right, new_id)
+            queue.add_neighbours(places, new_id)
             tokens -= len(places)
             yield Merge(rank, left, right, new_id, count, tokens)
 
@@ -114,25 +118,19 @@ class ByteBPE:
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text; one replay of the merges serves all of them."""
-        if not texts:
-            return []
-        ids = _joined([_utf8(text) for text in texts])
-        for rank, (left, right) in enumerate(self.merges):
-            places = _places(ids, left, right)
-            if len(places):
-                ids = _replaced(ids, places, FIRST_MERGE + rank)
-        borders = np.flatnonzero(ids == _BORDER)
-        return [ids[start + 1 : end].tolist() for start, end in zip(borders[:-1], borders[1:], strict=True)]
+        slots = Slots([_utf8(text) for text in texts], self.vocab_size)
+        self._replay.apply(slots)
+        ids = slots.ids()
+        borders, ids = np.flatnonzero(ids == BORDER).tolist(), ids.tolist()
+        return [ids[start + 1 : end] for start, end in pairwise(borders)]
 
     def encode_steps(self, text: str) -> list[EncodeStep]:
         """The text after each merge that touches it, in rank order; empty when none does."""
-        ids, steps = _joined([_utf8(text)]), []
-        for rank, (left, right) in enumerate(self.merges):
-            places = _places(ids, left, right)
-            if len(places):
-                ids = _replaced(ids, places, FIRST_MERGE + rank)
-                steps.append(EncodeStep(rank, left, right, FIRST_MERGE + rank, tuple(ids[1:-1].tolist())))
-        return steps
+        slots = Slots([_utf8(text)], self.vocab_size)
+        return [
+            EncodeStep(rank, *self.merges[rank], FIRST_MERGE + rank, tuple(slots.ids()[1:-1].tolist()))
+            for rank in self._replay.steps(slots)
+        ]
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes behind `ids`; specials have none. Raises ValueError for an id outside the vocabulary."""
@@ -190,44 +188,6 @@ class ByteBPE:
         return tokenizer
 
 
-class _PairCounts:
-    """Counts of neighbouring pairs, and the highest at any time: a dict beside a heap whose old entries are skipped."""
-
-    def __init__(self, ids: np.ndarray, stride: int):
-        self.stride = stride  # above every id, so that left * stride + right orders as (left, right)
-        self.counts: dict[int, int] = {}
-        self.heap: list[tuple[int, int]] = []
-        self.add(ids, np.arange(len(ids) - 1))
-
-    def add(self, ids: np.ndarray, places: np.ndarray) -> None:
-        self._change(ids, places, 1)
-
-    def remove(self, ids: np.ndarray, places: np.ndarray) -> None:
-        self._change(ids, places, -1)
-
-    def highest(self) -> tuple[int, int, int] | None:
-        """(left, right, count) of the most frequent pair, ties to the smallest; None when no pair is left."""
-        while self.heap:
-            negative, code = self.heap[0]
-            if self.counts.get(code) == -negative:
-                return *divmod(code, self.stride), -negative
-            heapq.heappop(self.heap)
-        return None
-
-    def _change(self, ids: np.ndarray, places: np.ndarray, sign: int) -> None:
-        places = np.unique(places)
-        left, right = ids[places].astype(np.int64), ids[places + 1]
-        inside = (left != _BORDER) & (right != _BORDER)
-        codes, changes = np.unique(left[inside] * self.stride + right[inside], return_counts=True)
-        for code, change in zip(codes.tolist(), changes.tolist(), strict=True):
-            count = self.counts.get(code, 0) + sign * change
-            if count:
-                self.counts[code] = count
-                heapq.heappush(self.heap, (-count, code))
-            else:
-                del self.counts[code]
-
-
 def _utf8(text: str) -> bytes:
     try:
         return text.encode("utf-8")
@@ -236,35 +196,6 @@ def _utf8(text: str) -> bytes:
         raise ValueError(
             f"text holds half a character, U+{code:04X} at index {error.start}; UTF-8 has no bytes for it"
         ) from error
-
-
-def _joined(pieces: list[bytes]) -> np.ndarray:
-    """int32 ids of all pieces with a border before, between and after them."""
-    ids = np.full(sum(map(len, pieces)) + len(pieces) + 1, _BORDER, dtype=np.int32)
-    start = 1
-    for piece in pieces:
-        ids[start : start + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
-        start += len(piece) + 1
-    return ids
-
-
-def _places(ids: np.ndarray, left: int, right: int) -> np.ndarray:
-    """Ascending indices where the pair stands, without overlap from the left."""
-    places = np.flatnonzero(ids == left)  # never the last slot: that is a border
-    places = places[ids[places + 1] == right]
-    if left != right or len(places) < 2:
-        return places
-    index = np.arange(len(places))  # in a run such as aaaa every second place is taken
-    starts_run = np.diff(places, prepend=places[0] - 2) != 1
-    return places[(index - np.maximum.accumulate(np.where(starts_run, index, 0))) % 2 == 0]
-
-
-def _replaced(ids: np.ndarray, places: np.ndarray, new_id: int) -> np.ndarray:
-    """`ids` with the pair at each place replaced by `new_id`; `ids` itself is changed."""
-    keep = np.ones(len(ids), dtype=bool)
-    keep[places + 1] = False
-    ids[places] = new_id
-    return ids[keep]
 
 
 def _checked_merges(merges: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:

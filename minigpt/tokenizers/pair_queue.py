@@ -1,0 +1,79 @@
+"""The most frequent pair of neighbouring ids, again and again, while pairs are replaced.
+
+A pair (left, right) arises only in the moment in which the newer of the two ids is made: later
+replacements may take places from it, never add one. So the places of a pair are written down once,
+their number stays an upper bound of its count, and only a pair that comes to the front is counted again.
+"""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+
+from minigpt.tokenizers.slots import Slots
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Pairs written down together, the most frequent first; ties in the order of their codes.
+
+    Pair i has the code `codes[i]` and stood at `places[starts[i] : starts[i] + counts[i]]`.
+    """
+
+    codes: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    places: np.ndarray
+
+
+class PairQueue:
+    """Pairs of ids below `id_limit` in the order of their counts in `slots`; ties go to the smallest (left, right).
+
+    Counts are of places, so `aaa` holds the pair (a, a) twice.
+    """
+
+    def __init__(self, slots: Slots, id_limit: int):
+        self._slots = slots
+        self._id_limit = id_limit  # above every id, so that left * id_limit + right orders as (left, right)
+        self._id_type = np.uint16 if id_limit <= 65536 else np.int32  # 16 bits are sorted several times faster
+        self._heap: list[tuple[int, int, _Block, int]] = []  # the next pair of each block
+        places = slots.byte_pairs()
+        self._add(places, slots.first[places], slots.first[places + 1])
+
+    def add_neighbours(self, places: np.ndarray, new_id: int) -> None:
+        """Write down the pairs that `new_id` makes with its neighbours; it has just been put at `places`."""
+        before, after = self._slots.before(places), self._slots.after(places, new_id)
+        preceded = (before >= 0) & (before != new_id)  # two new ids side by side are one pair, counted at the first
+        followed = after >= 0
+        before, after = before[preceded], after[followed]
+        starts = np.concatenate([places[preceded] - self._slots.lengths[before], places[followed]])
+        left = np.concatenate([before, np.full_like(after, new_id)])
+        self._add(starts, left, np.concatenate([np.full_like(before, new_id), after]))
+
+    def take_highest(self) -> tuple[int, int, np.ndarray] | None:
+        """(left, right, places) of the most frequent pair, which then leaves the queue; None when no pair is left."""
+        while self._heap:
+            bound, code, block, i = heapq.heappop(self._heap)
+            self._push(block, i + 1)
+            left, right = divmod(code, self._id_limit)
+            written = block.places[block.starts[i] : block.starts[i] + block.counts[i]]
+            places = self._slots.standing(written, left, right)
+            if len(places) == -bound:
+                return left, right, places
+            if len(places):
+                self._push(_Block(np.array([code]), np.array([len(places)]), np.array([0]), places), 0)
+        return None
+
+    def _add(self, places: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+        """Sort places by pair, keeping the order of the places of one pair, and pairs by their counts."""
+        order = np.lexsort((right.astype(self._id_type), left.astype(self._id_type)))
+        codes = left[order].astype(np.int64) * self._id_limit + right[order]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        counts = np.diff(starts, append=len(codes))
+        ranking = np.lexsort((codes[starts], -counts))
+        starts = starts[ranking]
+        self._push(_Block(codes[starts], counts[ranking], starts, places[order]), 0)
+
+    def _push(self, block: _Block, i: int) -> None:
+        if i < len(block.codes):
+            heapq.heappush(self._heap, (-int(block.counts[i]), int(block.codes[i]), block, i))
