@@ -45,7 +45,7 @@ class ModelConfig:
     init_std: float = 0.02  # of every matrix; biases 0, norm scales 1, norm offsets 0
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "context_length", "width", "heads", "layers", "ffn_width"):
+        for name in ("vocab_size", "context_length", "heads", "width", "layers", "ffn_width"):
             whole(name, getattr(self, name), least=1)
         if self.width % self.heads:
             raise ValueError(f"width must be divisible by heads, got width {self.width} and {self.heads} heads")
@@ -304,6 +304,25 @@ def from_dict(kind: type, values: dict):
         return kind(**values)
     except TypeError as error:
         raise ValueError(f"{kind.__name__} is incomplete: {error}") from error
+
+
+def model_faults(values: dict) -> list[str]:
+    """A sentence for each value that ModelConfig refuses, or for values that do not go together; empty if none.
+
+    `values` holds every field without a default. A config stops at its first fault; a form shows all.
+    """
+    alone = dict.fromkeys(("vocab_size", "context_length", "heads", "width", "layers", "ffn_width"), 1)
+    tries = [alone | {name: value} | ({"width": value} if name == "heads" else {}) for name, value in values.items()]
+    faults = [fault for fields in tries if (fault := _fault(fields))]
+    return faults or [fault for fault in (_fault(values),) if fault]
+
+
+def _fault(values: dict) -> str:
+    try:
+        ModelConfig(**values)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def override(config, assignments: dict[str, str]):

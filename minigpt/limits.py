@@ -24,6 +24,7 @@ _DEFAULTS = {
     "MINIGPT_CORPUS_RECORDS": 1_000_000,  # of one such file
     "MINIGPT_RECORD_CHARACTERS": 200_000,  # of one text that is encoded on request
     "MINIGPT_MODEL_PARAMETERS": 500_000_000,  # of one model in memory
+    "MINIGPT_MODEL_LAYERS": 256,  # of one model: each is a dozen objects, however small its numbers
     "MINIGPT_MODELS_BYTES": 1_500_000_000,  # of all models that the pages keep: three of GPT-2 Small's size
     "MINIGPT_TRACES_BYTES": 500_000_000,  # of all records with their stages that the pages keep
     "MINIGPT_SAMPLE_TOKENS": 1000,  # of one column of samples on a page

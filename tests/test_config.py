@@ -11,6 +11,7 @@ from minigpt.config import (
     TokenizerConfig,
     TrainConfig,
     from_dict,
+    model_faults,
     override,
     preset,
     to_dict,
@@ -130,3 +131,23 @@ def test_refused_boolean_override():
 
 def test_head_width():
     assert (SMALL.head_width, replace(SMALL, heads=8).head_width) == (4, 1)
+
+
+def test_every_fault_of_a_model_is_named():
+    values = to_dict(SMALL)
+    assert model_faults(values) == []
+    assert model_faults(values | {"heads": 3}) == ["width must be divisible by heads, got width 8 and 3 heads"]
+    found = model_faults(values | {"heads": 0, "layers": -1, "activation": "swish", "dropout": 1.0, "width": 7})
+    assert found == [
+        "heads must be a whole number of at least 1, got 0",
+        "layers must be a whole number of at least 1, got -1",
+        "activation must be one of relu, gelu, gelu_tanh, got 'swish'",
+        "dropout must be a finite number at least 0 and below 1, got 1.0",
+    ]
+    needed = {name: value for name, value in values.items() if name in ("vocab_size", "context_length", "layers")}
+    assert model_faults(needed | {"heads": 2, "width": 8, "ffn_width": 12}) == []
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(ModelConfig)])
+def test_every_field_of_a_model_can_be_at_fault(name: str):
+    assert len(model_faults(to_dict(SMALL) | {name: None})) == 1

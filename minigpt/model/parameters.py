@@ -55,11 +55,14 @@ def parameter_count(config: ModelConfig) -> int:
 def shape_only(config: ModelConfig) -> MiniGPT:
     """The model without memory for its numbers (meta device): for counting and for checking shapes.
 
-    Raises ValueError beyond the limit of parameters, before anything is allocated.
+    Raises ValueError beyond the limit of parameters or of blocks, before anything is allocated.
     """
     count, most = parameter_count(config), limit("MINIGPT_MODEL_PARAMETERS")
     if count > most:
         raise ValueError(f"this model has {count:,} parameters, at most {most:,} are allowed here")
+    blocks = limit("MINIGPT_MODEL_LAYERS")
+    if config.layers > blocks:
+        raise ValueError(f"this model has {config.layers:,} blocks, at most {blocks:,} are allowed here")
     with torch.device("meta"):
         return MiniGPT(config)
 

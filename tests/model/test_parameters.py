@@ -88,6 +88,12 @@ def test_limit_is_checked_first(monkeypatch: pytest.MonkeyPatch):
         shape_only(ModelConfig(**GPT2))
 
 
+def test_many_small_blocks_are_refused():
+    thin = ModelConfig(vocab_size=2, context_length=1, width=1, heads=1, layers=257, ffn_width=1)
+    with pytest.raises(ValueError, match="this model has 257 blocks, at most 256 are allowed"):
+        shape_only(thin)
+
+
 def test_counting_needs_no_model(grid_model: MiniGPT):
     assert parameter_count(grid_model.config) == component_counts(grid_model)["total"]
 
