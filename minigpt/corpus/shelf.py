@@ -112,15 +112,17 @@ def read_choices(id: str, browser: str) -> dict:
 
 
 def write_choices(id: str, browser: str, choices: dict) -> None:
-    """Keep how to read and split it."""
-    write_atomic(corpus_folder(id, browser) / "choices.json", json.dumps(choices).encode())
+    """Keep how to read and split it. The corpus that other choices made is gone then, until it is made anew."""
+    folder = corpus_folder(id, browser)
+    if choices != read_choices(id, browser):
+        write_atomic(folder / "choices.json", json.dumps(choices).encode())
+        (folder / "corpus.json").unlink(missing_ok=True)
 
 
 def keep_corpus(id: str, browser: str, corpus: Corpus) -> Path:
-    """Write the corpus made of the file, if another one or none stands there; its path."""
-    path, content = corpus_folder(id, browser) / "corpus.json", corpus.to_json().encode()
-    if not path.exists() or path.read_bytes() != content:
-        write_atomic(path, content)
+    """Write the corpus that the choices make of the file; its path."""
+    path = corpus_folder(id, browser) / "corpus.json"
+    write_atomic(path, corpus.to_json().encode())
     return path
 
 

@@ -76,10 +76,15 @@ def test_choices_and_the_corpus_stay(corpora):
     corpus = Corpus("a", (Record("1", "one\u2028\r\n"),), (Record("2", "两"),))
     path = keep_corpus(id, ANN, corpus)
     assert load_corpus(path) == corpus
-    stamp = path.stat().st_mtime_ns
-    assert keep_corpus(id, ANN, corpus) == path and path.stat().st_mtime_ns == stamp
-    keep_corpus(id, ANN, Corpus("a", (Record("1", "one"),)))
-    assert load_corpus(path).train[0].text == "one"
+    write_choices(id, ANN, {"encoding": "gb18030", "seed": 3})
+    assert load_corpus(path) == corpus
+
+
+def test_other_choices_make_the_corpus_anew():
+    id = put(ANN, "a.txt", b"one\ntwo\n")
+    path = keep_corpus(id, ANN, Corpus("a", (Record("1", "one"),)))
+    write_choices(id, ANN, {"seed": 3})
+    assert not path.exists() and source(id, ANN) == b"one\ntwo\n"
 
 
 def test_nothing_tells_the_secret(corpora):
