@@ -84,8 +84,11 @@ def test_train_for_people_on_an_own_corpus(tmp_path: Path, capsys: pytest.Captur
     corpus = tmp_path / "mine.json"
     corpus.write_text(json.dumps({"train": ["one", "two"]}), encoding="utf-8")
     options = ("train", "--corpus", corpus, "--out", tmp_path / "run", "--set", "steps=1")
-    lines = answer(capsys, *options).splitlines()
+    assert main([*map(str, options)]) == 0
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
     assert lines[0].startswith("step      0  train 5.") and lines[0].endswith("validation not available")
+    assert captured.err.splitlines()[0] == "mine.json: 2 records (corpus, utf-8, 25 bytes)"
     assert Run(tmp_path / "run").info.corpus == "mine"
 
 

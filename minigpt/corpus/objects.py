@@ -52,7 +52,7 @@ def parsed(text: str):
     Objects are `_Object`s, which know the names that stood in them twice.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return _DECODER.decode(text)
     except RecursionError as error:
         raise ValueError("is not usable JSON: its lists and objects are nested too deeply") from error
     except json.JSONDecodeError as error:
@@ -75,12 +75,15 @@ def _object(pairs: list[tuple]) -> _Object:
     return found
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
 def _take(gathered: Gathered, place: str, row, column: str, missing: set[str], id: str | None = None) -> None:
     if isinstance(row, str):
         gathered.take(place, row, id)
     elif not isinstance(row, dict):
         gathered.fault(place, f"must be a text or an object with {column!r}, got {kind_of(row)}")
-    elif twice := {column, "id"} & row.repeated:
+    elif row.repeated and (twice := {column, "id"} & row.repeated):
         gathered.fault(place, f"names the field {sorted(twice)[0]!r} more than once")
     elif column not in row:
         missing.update(row)

@@ -16,10 +16,16 @@ def to_jsonl(records: Iterable[Record]) -> str:
 
 
 def to_txt(records: Iterable[Record]) -> str:
-    """One text a line, without ids. Raises ValueError for a text that holds a line end itself, and would be several."""
+    """One text a line, without ids; `read_corpus` gives the same texts back.
+
+    Raises ValueError for a text that would not come back as it is: with a line end in it, of white space
+    alone, or first in the file with a byte order mark in front.
+    """
     lines = []
     for record in records:
         if "\n" in record.text or "\r" in record.text:
             raise ValueError(f"record {record.id} holds a line end, so that it is no single line; choose JSON Lines")
+        if record.text.isspace() or (not lines and record.text.startswith("\ufeff")):
+            raise ValueError(f"record {record.id} would not be read as it is from plain lines; choose JSON Lines")
         lines.append(record.text + "\n")
     return "".join(lines)

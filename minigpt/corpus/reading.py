@@ -138,10 +138,19 @@ class Gathered:
         for character, kind in _UNSEEN.items():
             places = tuple(place for place, text in zip(self.places, self.texts, strict=True) if character in text)
             if places:
-                found.append(f"{len(places):,} texts keep {kind} where it stood: {listed(places)}")
+                found.append(f"{counted(len(places), 'text')} with {kind}, kept where it stood: {listed(places)}")
         if any(id is not None for id in self.ids) and not self.own_ids:
             found.append("some records have no id, or the same one: all are named by their place in the file")
         return tuple(found)
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "record"), counted(1200, "empty record")
+    ('1 record', '1,200 empty records')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def listed(places: tuple[str, ...]) -> str:

@@ -9,13 +9,18 @@ A continuous text is cut once, at the border of a paragraph or a line; its end v
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
 
 from minigpt.checks import number, one_of, whole
-from minigpt.corpus.reading import FaultyRecords, Reading
+from minigpt.corpus.reading import FaultyRecords, Reading, counted
 from minigpt.corpus.records import Corpus, Record
 
 SHARE = 0.1  # of the records, that validate
+TRAIN, VALIDATION, LEFT_OUT = 0, 1, 2
 DUPLICATES = ("together", "drop", "apart")
 _CUTTABLE = 1000  # characters from which on a text may be cut within a line
 _BORDERS = (  # where a text may be cut, the best first, and what that is called
@@ -32,9 +37,10 @@ class SplitOptions:
 
     `share` of the records validate (0 to below 1; 0.1 when the file brings no split of its own).
     `duplicates`: "together" keeps identical texts on one side, "drop" keeps the first of each, "apart"
-    takes each record by itself, so that texts leak. `trailing_space` False tells texts apart that differ
-    in nothing but white space at their end. `anew` joins the file's own split and splits again. `skip_faults`
-    agrees to go on without the records at fault. Raises ValueError for a value out of range.
+    takes each record by itself, so that texts leak. Texts that differ in nothing but white space at
+    their end are identical here unless `ignore_trailing_space` is False. `anew` joins the file's own
+    split and splits again. `skip_faults` agrees to go on without the records at fault.
+    Raises ValueError for a value out of range.
     """
 
     share: float | None = None
@@ -59,13 +65,14 @@ class Split:
     kind: str  # "records", "continuous" or "file", the split that the file brings
     share: float  # asked for; that of the file's own split
     seed: int
+    grouping: str  # what was done with identical texts, one of DUPLICATES
     distinct: int  # different texts
-    duplicates: int  # records beyond the first of each text
-    dropped: int  # of these, left out
-    leaked: int  # validation records whose text stands in training too
-    without: int  # faulty records that were left out, as agreed
-    cut: str  # where a continuous text was cut, in words; "" otherwise
-    no_validation: str  # why there is none, in words; "" when there is
+    duplicates: int = 0  # records beyond the first of each text
+    dropped: int = 0  # of these, left out
+    leaked: int = 0  # validation records whose text stands in training too
+    without: int = 0  # faulty records that were left out, as agreed
+    cut: str = ""  # where a continuous text was cut, in words
+    no_validation: str = ""  # why there is none, in words
 
 
 def split_records(reading: Reading, options: SplitOptions | None = None) -> Split:
@@ -82,78 +89,102 @@ def split_records(reading: Reading, options: SplitOptions | None = None) -> Spli
         raise FaultyRecords(_faulty(reading), reading.faults)
     if reading.validation and options.share is not None and not options.anew:
         raise ValueError(
-            f"{reading.file} brings its own {len(reading.validation):,} validation records: "
+            f"{reading.file} brings its own {counted(len(reading.validation), 'validation record')}: "
             "leave the share out, or split anew"
         )
     if reading.continuous:
         return _split_text(reading, options)
-    if reading.validation is not None and not options.anew and options.share is None:
-        return _own_split(reading, options)
-    return _split_groups(reading, options)
-
-
-def _own_split(reading: Reading, options: SplitOptions) -> Split:
-    """The file's own split, as it is; what leaks is counted."""
-    why = "" if reading.validation else f"{reading.file} names no validation records"
-    return _split(reading, options, reading.records, reading.validation, "file", why)
-
-
-def _split_groups(reading: Reading, options: SplitOptions) -> Split:
     records = reading.records + (reading.validation or ())
-    groups: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
-        groups.setdefault(_key(record.text, options), []).append(place)
-    units = list(groups.values())
-    if options.duplicates == "drop":
-        units = [unit[:1] for unit in units]
-    elif options.duplicates == "apart":
-        units = [[place] for unit in units for place in unit]
-    chosen, why = _chosen(units, records, options)
-    kept = {place for unit in units for place in unit}
-    train = tuple(record for i, record in enumerate(records) if i in kept and i not in chosen)
-    validation = tuple(records[i] for i in sorted(chosen))
-    return _split(reading, options, train, validation, "records", why)
+    groups = _groups(records, options)
+    if reading.validation is not None and not options.anew and options.share is None:
+        kind, why = "file", "" if reading.validation else f"{reading.file} names no validation records"
+        sides = np.repeat([TRAIN, VALIDATION], [len(reading.records), len(reading.validation)])
+    else:
+        kind, (sides, why) = "records", _drawn(records, groups, options)
+    train, validation = (tuple(compress(records, (sides == side).tolist())) for side in (TRAIN, VALIDATION))
+    used = len(train) + len(validation)
+    return Split(
+        corpus=Corpus(reading.name, train, validation),
+        kind=kind,
+        share=len(validation) / used if kind == "file" else _share(options),
+        seed=options.seed,
+        grouping="apart" if kind == "file" else options.duplicates,
+        distinct=len(np.unique(groups)),
+        duplicates=len(records) - len(np.unique(groups)),
+        dropped=len(records) - used,
+        leaked=int(np.isin(groups[sides == VALIDATION], groups[sides == TRAIN]).sum()),
+        without=len(reading.faults),
+        no_validation=why,
+    )
 
 
-def _chosen(units: list[list[int]], records: tuple[Record, ...], options: SplitOptions) -> tuple[set[int], str]:
-    """The places that validate, and why there are none.
+def _groups(records: tuple[Record, ...], options: SplitOptions) -> np.ndarray:
+    """(N,) the group of each record: equal numbers for equal texts, numbered in the order of the draw."""
+    texts = (record.text.rstrip() if options.ignore_trailing_space else record.text for record in records)
+    return _ranks(texts, options.seed)
 
-    Units are taken in the order of their hashes while they fit into the wanted number of records; when
-    none fits, the smallest one, if that leaves a record to train on.
+
+def _ranks(texts: Iterable[str], seed: int) -> np.ndarray:
+    """(N,) the place of each text's keyed hash (128 bits) among all different ones."""
+    key = seed.to_bytes(8, "little")
+    hashes = b"".join(hashlib.blake2b(text.encode(), digest_size=16, key=key).digest() for text in texts)
+    halves = np.frombuffer(hashes, dtype=">u8").reshape(-1, 2)
+    order = np.lexsort((halves[:, 1], halves[:, 0]))
+    new = (halves[order][1:] != halves[order][:-1]).any(axis=1)
+    ranks = np.zeros(len(halves), dtype=np.int64)
+    ranks[order[1:]] = np.cumsum(new)
+    return ranks
+
+
+def _drawn(records: tuple[Record, ...], groups: np.ndarray, options: SplitOptions) -> tuple[np.ndarray, str]:
+    """(N,) the side of each record, and why none validates.
+
+    Groups are drawn while they fit into the wanted number of records; when none fits, the smallest one
+    is. One group at least is left to train on.
     """
-    total, share = sum(map(len, units)), SHARE if options.share is None else options.share
+    units, sides = groups, np.full(len(records), TRAIN)
+    if options.duplicates == "apart":  # each record is a group
+        units = _ranks((f"{record.text}\n{record.id}" for record in records), options.seed)
+    elif options.duplicates == "drop":
+        sides[:] = LEFT_OUT
+        sides[np.unique(groups, return_index=True)[1]] = TRAIN
+    sizes = np.bincount(units[sides == TRAIN])
+    total, share = int(sizes.sum()), _share(options)
     wanted = int(share * total + 0.5)
     if not share:
-        return set(), "a share of 0 was asked for"
+        return sides, "a share of 0 was asked for"
     if wanted == 0:
-        return set(), f"a share of {share:g} of {total:,} records is less than half a record"
-    if len(units) < 2:
-        return set(), "all records hold the same text"
-    ordered = sorted(units, key=lambda unit: _order(options, records, unit))
-    chosen: list[int] = []
-    for unit in ordered[:-1] if wanted >= total else ordered:
-        if len(chosen) + len(unit) <= wanted:
-            chosen += unit
-    chosen = chosen or min(ordered, key=len)
-    return set(chosen), ""
-
-
-def _order(options: SplitOptions, records: tuple[Record, ...], unit: list[int]) -> bytes:
-    """The place of a unit in the draw: a hash of its text, and of its record too where equal texts are apart."""
-    text = _key(records[unit[0]].text, options) + (f"\n{unit[0]}" if options.duplicates == "apart" else "")
-    return hashlib.blake2b(text.encode(), digest_size=16, key=options.seed.to_bytes(8, "little")).digest()
+        return sides, f"a share of {share:g} of {counted(total, 'record')} is less than half a record"
+    if len(sizes) < 2:
+        return sides, "there is only one text, and it trains"
+    chosen, taken = [], 0
+    for unit, size in enumerate(sizes.tolist()[: -1 if wanted == total else None]):
+        if taken + size <= wanted:
+            chosen.append(unit)
+            taken += size
+    sides[np.isin(units, chosen or [int(sizes.argmin())]) & (sides == TRAIN)] = VALIDATION
+    return sides, ""
 
 
 def _split_text(reading: Reading, options: SplitOptions) -> Split:
     """One text for training and its end for validation, cut at the best border near the wanted place."""
-    text, share = reading.records[0].text, SHARE if options.share is None else options.share
-    place, border = _border(text, share)
-    if not place:
-        return _split(reading, options, reading.records, (), "continuous", border)
-    line = text.count("\n" if "\n" in text else "\r", 0, place) + 1
-    cut = f"{border}, after {place:,} of {len(text):,} characters, at line {line:,}"
-    train, validation = Record("text-train", text[:place]), Record("text-validation", text[place:])
-    return _split(reading, options, (train,), (validation,), "continuous", "", cut)
+    text = reading.records[0].text
+    place, border = _border(text, _share(options))
+    train, validation, cut = reading.records, (), ""
+    if place:
+        train, validation = (Record("text-train", text[:place]),), (Record("text-validation", text[place:]),)
+        line = text.count("\n" if "\n" in text else "\r", 0, place) + 1
+        cut = f"{border}, after {place:,} of {len(text):,} characters, at line {line:,}"
+    return Split(
+        corpus=Corpus(reading.name, train, validation),
+        kind="continuous",
+        share=_share(options),
+        seed=options.seed,
+        grouping="apart",
+        distinct=len(train) + len(validation),
+        cut=cut,
+        no_validation="" if place else border,
+    )
 
 
 def _border(text: str, share: float) -> tuple[int, str]:
@@ -180,32 +211,12 @@ def _ends(pattern: re.Pattern | None, text: str, wanted: int, slack: int) -> lis
     return sorted((end for end in ends if abs(end - wanted) <= slack), key=lambda end: (abs(end - wanted), end))
 
 
-def _split(
-    reading: Reading, options: SplitOptions, train: tuple, validation: tuple, kind: str, why: str, cut: str = ""
-) -> Split:
-    used, usable = len(train) + len(validation), reading.used
-    known = {_key(record.text, options) for record in train}
-    seen = known | {_key(record.text, options) for record in validation}
-    return Split(
-        corpus=Corpus(reading.name, train, validation),
-        kind=kind,
-        share=(len(validation) / used if kind == "file" else SHARE if options.share is None else options.share),
-        seed=options.seed,
-        distinct=len(seen),
-        duplicates=0 if kind == "continuous" else usable - len(seen),
-        dropped=0 if kind == "continuous" else usable - used,
-        leaked=sum(_key(record.text, options) in known for record in validation),
-        without=len(reading.faults),
-        cut=cut,
-        no_validation=why,
-    )
-
-
-def _key(text: str, options: SplitOptions) -> str:
-    return text.rstrip() if options.ignore_trailing_space else text
+def _share(options: SplitOptions) -> float:
+    return SHARE if options.share is None else options.share
 
 
 def _faulty(reading: Reading) -> str:
     first = reading.faults[0]
-    others = f" (and {len(reading.faults) - 1:,} more records are at fault)" if len(reading.faults) > 1 else ""
-    return f"{first}{others}; mend the file, or agree to go on without them"
+    more = len(reading.faults) - 1
+    others = f", and {counted(more, 'more record')} at fault" if more else ""
+    return f"{first}{others}; mend the file, or agree to go on without {'them' if more else 'it'}"
