@@ -1,18 +1,21 @@
 """Where a model to look at comes from: an untrained preset, a saved step of a run, or an imported folder.
 
-A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained,
-`run-<id>` is the run `id` on the shelf, and `gpt2-<id>` a GPT-2 folder that a reader opened.
+A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained, the
+name of a shape (minigpt.shapes) a changed preset; `run-<id>` is the run `id` on the shelf, and `gpt2-<id>`
+a GPT-2 folder that a reader opened.
 """
 
 from dataclasses import replace
 from pathlib import Path
 
 from minigpt.checks import one_of
-from minigpt.config import PRESETS, preset
+from minigpt.config import PRESETS
 from minigpt.corpus.records import bundled_corpus
 from minigpt.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.alphabets import common_characters
+from minigpt.model.parameters import shape_only
+from minigpt.shapes import SEPARATOR, shape_preset
+from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
@@ -40,6 +43,9 @@ def source_run(name: str) -> Run | None:
         if not folder.exists():
             raise ValueError(f"there is no run {folder.name} here: its folder was deleted, or the link is wrong")
         return Run(folder)
+    if SEPARATOR in name:
+        shape_preset(name)
+        return None
     one_of("model", name, SOURCES)
     return Run(BUNDLED_RUN) if name == BUNDLED else None
 
@@ -75,24 +81,29 @@ def load_source(name: str, step: int) -> tuple[MiniGPT, Tokenizer]:
 
 
 def preset_tokenizer(name: str) -> Tokenizer:
-    """The preset's tokenizer, trained on the bundled corpus (24 records: some milliseconds).
+    """The tokenizer of a preset or shape, trained on the bundled corpus (24 records: some milliseconds).
 
-    Characters are not learned: an untrained model of characters knows common ones, as many as its
-    vocabulary has beside BOS, EOS and PAD, so that English and Chinese can be typed.
+    It has no more ids than the model's vocabulary, if that leaves room for the bytes. Characters are not
+    learned: an untrained model of characters knows common ones, as many as its vocabulary has beside BOS,
+    EOS and PAD, so that English and Chinese can be typed.
     """
-    chosen = preset(name)
+    chosen = shape_preset(name)
+    room = chosen.model.vocab_size - 3
     if chosen.tokenizer.kind == "chars":
-        return Chars(common_characters(chosen.model.vocab_size - 3))
-    return train_tokenizer(chosen.tokenizer, [record.text for record in bundled_corpus().train])
+        return Chars(common_characters(min(max(1, room), MOST_CHARACTERS)))
+    merges = min(chosen.tokenizer.merges, max(0, room - 256))
+    return train_tokenizer(replace(chosen.tokenizer, merges=merges), [record.text for record in bundled_corpus().train])
 
 
 def preset_model(name: str) -> tuple[MiniGPT, Tokenizer]:
-    """An untrained model in evaluation mode, with the weights of its init seed, and its tokenizer.
+    """An untrained model of a preset or shape in evaluation mode, with the weights of its init seed, and its tokenizer.
 
-    The model may know more ids than the tokenizer, as that of `gpt2-small` does.
+    The model may know more ids than the tokenizer, as that of `gpt2-small` does. Raises ValueError beyond the limits.
     """
-    tokenizer, config = preset_tokenizer(name), preset(name).model
-    return MiniGPT(replace(config, vocab_size=max(config.vocab_size, tokenizer.vocab_size))).eval(), tokenizer
+    tokenizer, config = preset_tokenizer(name), shape_preset(name).model
+    config = replace(config, vocab_size=max(config.vocab_size, tokenizer.vocab_size))
+    shape_only(config)
+    return MiniGPT(config).eval(), tokenizer
 
 
 def run_model(folder: str | Path, step: int | None = None) -> tuple[MiniGPT, Tokenizer]:
