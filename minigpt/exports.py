@@ -7,6 +7,9 @@ import uuid
 import zipfile
 from pathlib import Path
 
+import torch
+
+from minigpt.config import ModelConfig
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2 import save_gpt2
@@ -15,7 +18,7 @@ from minigpt.model.parameters import parameter_count
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2_files import write_gpt2_tokenizer
 
-__all__ = ["export_folder", "export_zip", "obstacles"]
+__all__ = ["check_download", "export_folder", "export_zip", "obstacles"]
 
 
 def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> None:
@@ -25,7 +28,7 @@ def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> N
     architecture cannot hold (see `obstacles`), a tokenizer that Hugging Face's files cannot hold, a folder
     that exists and is not empty, and in place of an OSError.
     """
-    folder = Path(folder).absolute()
+    folder = Path(folder).expanduser().absolute()
     unfinished = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -46,18 +49,23 @@ def export_zip(name: str, model: MiniGPT, tokenizer: Tokenizer) -> bytes:
 
     Raises ValueError as `export_folder` does, and beyond the limit of bytes, before anything is made.
     """
-    size = parameter_count(model.config) * model.token_embedding.element_size()
-    if size > limit("MINIGPT_EXPORT_BYTES"):
-        raise ValueError(
-            f"this model has {size:,} bytes of weights, a download at most {limit('MINIGPT_EXPORT_BYTES'):,}; "
-            "python -m minigpt export writes it into a folder"
-        )
+    check_download(model.config)
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(buffer, "w") as archive:
         _write(Path(place), model, tokenizer)
         for path in sorted(Path(place).iterdir()):
             archive.write(path, f"{name}/{path.name}")
     return buffer.getvalue()
+
+
+def check_download(config: ModelConfig) -> None:
+    """Raises ValueError for a model whose weights are beyond the limit of bytes for a zip file in memory."""
+    size, most = parameter_count(config) * getattr(torch, config.dtype).itemsize, limit("MINIGPT_EXPORT_BYTES")
+    if size > most:
+        raise ValueError(
+            f"the weights of this model have {size:,} bytes, a download at most {most:,}; "
+            "python -m minigpt export writes them into a folder"
+        )
 
 
 def _write(folder: Path, model: MiniGPT, tokenizer: Tokenizer) -> None:

@@ -1,11 +1,13 @@
 """Imports: models in Hugging Face GPT-2 folders that readers opened here. The weights stay where they are.
 
     imports/3fa2c1-9b0d77e2c4f10a55.json    the folder, its files as they were, who opened it and when
+    imports/gpt2/                           a model folder that everybody is offered, if somebody puts it there
 
 The name of an import, `gpt2-<id>`, cannot be guessed, so its link is what shares it, as with runs. A folder
 whose files change afterwards is not opened any more: its numbers would not be those that the link showed.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -85,6 +87,19 @@ def folder_tokenizer(folder: str | Path) -> Tokenizer:
         raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
 
 
+def folder_stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size in bytes and time in nanoseconds of every file of the folder that makes the model what it is."""
+    names = [CONFIG_FILE, INDEX, *FILES]
+    weights = [path.name for path in folder.glob("*.safetensors")]
+    stats = {name: (folder / name).stat() for name in (*names, *weights) if (folder / name).is_file()}
+    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in sorted(stats.items())}
+
+
+def offered_folders() -> list[Path]:
+    """Model folders that lie in the store itself, by name: whoever runs the app puts or links them there."""
+    return sorted(path for path in imports_store().glob("*") if (path / CONFIG_FILE).is_file())
+
+
 def load_folder(folder: str | Path, dtype: str = "float32") -> tuple[MiniGPT, Tokenizer]:
     """The model of a folder in evaluation mode, its weights in `dtype`, and its tokenizer.
 
@@ -105,7 +120,7 @@ def import_folder(folder: str | Path, browser: str = "") -> str:
     """
     facts = look_into(folder)
     try:
-        files = _stamps(facts.folder)
+        files = folder_stamps(facts.folder)
         for name in imports_of(browser):
             if (known := _record(name)).folder == facts.folder and known.files == files:
                 return name
@@ -122,9 +137,10 @@ def imports_of(browser: str) -> list[str]:
     """Names of the imports of this browser, the newest first."""
     found = {}
     for path in imports_store().glob(f"{mark(browser)[:6]}-*.json"):
-        name = PREFIX + path.stem
-        if is_import(name) and (record := _record(name)).owner == mark(browser):
-            found[name] = record.created
+        with contextlib.suppress(ValueError):  # a damaged record is not listed; its link says what is wrong
+            record = _record(PREFIX + path.stem)
+            if record.owner == mark(browser):
+                found[PREFIX + path.stem] = record.created
     return sorted(found, key=lambda name: (-found[name], name))
 
 
@@ -141,7 +157,7 @@ def find_import(name: str) -> Import:
     record = _record(name)
     if not record.folder.is_dir():
         raise ValueError(f"the folder {record.folder} of this model is gone; put it back or open another one")
-    now = _stamps(record.folder)
+    now = folder_stamps(record.folder)
     changed = sorted(file for file in now.keys() | record.files.keys() if now.get(file) != record.files.get(file))
     if changed:
         raise ValueError(
@@ -189,14 +205,6 @@ def _record(name: str) -> Import:
         return Import(Path(content["folder"]), files, content["owner"], content["created"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error
-
-
-def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of every file of the folder that makes the model what it is."""
-    names = [CONFIG_FILE, INDEX, *FILES]
-    weights = [path.name for path in folder.glob("*.safetensors")]
-    stats = {name: (folder / name).stat() for name in (*names, *weights) if (folder / name).is_file()}
-    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in sorted(stats.items())}
 
 
 def _fitting_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:

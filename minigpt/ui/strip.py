@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from minigpt.corpus.records import bundled_corpus
+from minigpt.imports import import_title, imports_of, is_import
 from minigpt.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.shelf import runs_of
-from minigpt.ui import browser, messages, playing, workspace
+from minigpt.ui import browser, examples, messages, playing, workspace
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box
 from minigpt.ui.text import t
 from minigpt.ui.training_words import run_title
-from minigpt.ui.view import View, resolve
+from minigpt.ui.view import View, current_model, resolve, takes_time
 
 SAMPLES = (
     "The key is blue. Answer: blue.",
@@ -19,25 +19,50 @@ SAMPLES = (
     "the cat the cat",
     "<b>1</b> $x$ **b**\n🙂",
 )
+LABEL = 120  # characters of an example that its chip shows
 
 
 def draw() -> View | None:
     """Draw the strip; the view the page shows, or None after a sentence that says what to change."""
     view, fault = None, ""
     playing.advance()
-    try:
-        view = resolve()
-    except ValueError as error:
-        fault = str(error)
     with st.container(key="strip"):
+        try:
+            view = _resolve()
+        except ValueError as error:
+            fault = str(error)
         _controls(view)
         if view is None:
             messages.problem(fault)
+            _way_out()
         else:
             _chips(view)
     for sentence in workspace.notices():
         messages.notice(sentence)
     return view
+
+
+def _resolve() -> View:
+    """The view; a word about what is waited for if a large model has to be made or run."""
+    place = st.empty()
+    if not takes_time():
+        return resolve()
+    with place.container(), st.spinner(t("The model reads the record …")):
+        return resolve()
+
+
+def _way_out() -> None:
+    """One click to a record that the chosen model can read, if the model is there."""
+    space = workspace.current()
+    try:
+        model, tokenizer = current_model()
+        texts = [record.text for record in examples.training_records(space.model)]
+        found = examples.fitting(texts, tokenizer, model.config.context_length, most=1)
+    except (ValueError, OSError):  # the problem above says it
+        return
+    if found:
+        label = t("Use the first record of this model's corpus")
+        st.button(label, key="use_fitting", icon=":material/arrow_forward:", on_click=_set_record, args=(found[0],))
 
 
 def model_title(name: str) -> str:
@@ -46,6 +71,8 @@ def model_title(name: str) -> str:
         return t("MG-1, trained")
     if name.startswith(RUN_PREFIX):
         return run_title(name.removeprefix(RUN_PREFIX))
+    if is_import(name):
+        return import_title(name)
     return t("{name}, untrained", name="MG-1" if name == "mg-1" else name)
 
 
@@ -53,7 +80,7 @@ def _controls(view: View | None) -> None:
     space = workspace.current()
     record, samples, model, step, play = st.columns([4, 1.8, 2.6, 2.2, 0.5], vertical_alignment="bottom")
     with record:
-        note = "" if view is None else t("{length} of {slots} positions", length=view.length, slots=view.slots)
+        note = "" if view is None else t("{length} of {all} positions", length=view.length, all=f"{view.context:,}")
         label, placeholder = t("Record"), t("Type any text")
         record_box(space.text, key="record", label=label, note=note, placeholder=placeholder, on_change=_set_record)
     box = samples.popover(t("Examples"), width="stretch", key="examples_box", on_change="rerun")
@@ -72,8 +99,8 @@ def _controls(view: View | None) -> None:
 
 
 def _names(space: workspace.Workspace) -> list[str]:
-    """The models to choose from: those of everybody, this browser's runs, and the run a link shares."""
-    runs = [f"{RUN_PREFIX}{id}" for id in runs_of(browser.secret())]
+    """The models to choose from: those of everybody, this browser's imports and runs, and what a link shares."""
+    runs = [*imports_of(browser.secret()), *(f"{RUN_PREFIX}{id}" for id in runs_of(browser.secret()))]
     shared = f"{RUN_PREFIX}{space.run}" if space.run else space.model
     known = [*SOURCES, *runs]
     return known + [name for name in dict.fromkeys((shared, space.model)) if name not in known and _exists(name)]
@@ -96,7 +123,9 @@ def _steps(name: str) -> tuple[int, ...]:
 def _step(steps: tuple[int, ...]) -> None:
     label = t("Training step")
     if len(steps) == 1:
-        st.text_input(label, value=t("0 (untrained)"), disabled=True, key="step_fixed")
+        imported = is_import(workspace.current().model)
+        only = t("as imported") if imported else t("0 (untrained)")
+        st.text_input(label, value=only, disabled=True, key=f"step_fixed_{imported}")
         return
     step = workspace.current().step
     st.session_state["step_choice"] = step if step in steps else steps[-1]
@@ -104,11 +133,15 @@ def _step(steps: tuple[int, ...]) -> None:
 
 
 def _examples() -> None:
-    st.caption(t("From the corpus, and a few odd ones"))
-    corpus = bundled_corpus()
-    texts = [*SAMPLES]
-    texts += [record.text for record in corpus.train + corpus.validation if record.text not in texts]
-    items = [Chip(visible_label(text.encode())) for text in texts]
+    st.caption(t("A few odd ones, and records of the model's own corpus"))
+    try:
+        model, tokenizer = current_model()
+        records = [record.text for record in examples.training_records(workspace.current().model)]
+        texts = examples.fitting([*SAMPLES, *records], tokenizer, model.config.context_length)
+    except (ValueError, OSError) as error:
+        messages.problem(str(error))
+        return
+    items = [Chip(visible_label(text[:LABEL].encode())) for text in texts]
     chips(items, key="examples", label=t("Example records"), on_select=lambda index: _take_example(texts[index]))
 
 
