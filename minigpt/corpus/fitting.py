@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from minigpt.checks import whole
+from minigpt.corpus.reading import counted
 from minigpt.corpus.records import Corpus, Record
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.tokenizers.contract import Tokenizer
@@ -41,24 +42,34 @@ class TooLong:
         """The ways on, as command-line settings; none when every record fits."""
         return (f"context_length={self.needed}", "mode=windows") if self.records else ()
 
+    def __str__(self) -> str:
+        if not self.records:
+            return f"every record fits into {self.context_length} positions"
+        longest, more = self.records[0], len(self.records) - 1
+        others = f" ({counted(more, 'more record')} too long)" if more else ""
+        return (
+            f"record {longest.record.id} needs {longest.needed} positions (BOS and {longest.tokens} tokens), "
+            f"the context length is {self.context_length}{others}; set {' or '.join(self.choices)}"
+        )
+
 
 def too_long(
-    corpus: Corpus, tokenizer: Tokenizer, context_length: int, counted: Statistics | None = None
+    corpus: Corpus, tokenizer: Tokenizer, context_length: int, known: Statistics | None = None
 ) -> TooLong:
-    """The records that do not fit into `context_length` positions; `counted` saves counting again.
+    """The records that do not fit into `context_length` positions; `known` saves counting again.
 
     Raises ValueError for a context below 1, and as `statistics` does.
 
     Example: none of MG-1's corpus at 64 positions; `needed` is 28, for the longest record's 27 tokens and BOS.
     """
     whole("context_length", context_length, least=1)
-    counted = counted or statistics(corpus, tokenizer)
+    known = known or statistics(corpus, tokenizer)
     found = []
     for split, records, lengths in (
-        ("train", corpus.train, counted.train.lengths),
-        ("validation", corpus.validation, counted.validation.lengths),
+        ("train", corpus.train, known.train.lengths),
+        ("validation", corpus.validation, known.validation.lengths),
     ):
         places = np.flatnonzero(lengths + 1 > context_length)
         found += [LongRecord(split, int(i) + 1, records[i], int(lengths[i])) for i in places]
-    longest = max(int(part.lengths.max(initial=0)) for part in (counted.train, counted.validation))
+    longest = max(int(part.lengths.max(initial=0)) for part in (known.train, known.validation))
     return TooLong(context_length, longest + 1, tuple(sorted(found, key=lambda long: -long.tokens)))

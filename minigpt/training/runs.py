@@ -21,6 +21,7 @@ from pathlib import Path
 from minigpt.config import ModelConfig, TrainConfig
 from minigpt.corpus.baselines import Baselines
 from minigpt.corpus.batches import batch_records
+from minigpt.corpus.fitting import too_long
 from minigpt.corpus.records import Corpus, Record, load_corpus
 from minigpt.corpus.windows import window_stream
 from minigpt.files import write_atomic
@@ -166,14 +167,9 @@ def read_lines(path: Path, start: int = 0) -> tuple[list[dict], int]:
 
 
 def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
-    """Raises ValueError that names the split and the record when one does not fit the context."""
-    for split in (corpus.train, corpus.validation):
-        for record, ids in zip(split, tokenizer.encode_batch([record.text for record in split]), strict=True):
-            if len(ids) + 1 > context_length:
-                raise ValueError(
-                    f"record {record.id} needs {len(ids) + 1} positions (BOS and {len(ids)} tokens), "
-                    f"the context length is {context_length}"
-                )
+    """Raises ValueError when a record is too long: the longest, how many more there are, and what can be done."""
+    if (found := too_long(corpus, tokenizer, context_length)).records:
+        raise ValueError(str(found))
 
 
 def prepare(run: Run) -> Training:
