@@ -1,4 +1,4 @@
-"""python -m minigpt inspect | tokenize | generate | train | import | export: what the pages call, on the command line.
+"""python -m minigpt inspect | tokenize | generate | train | import | export | models: what the pages call.
 
 Bad input ends with one sentence on standard error and exit code 2.
 """
@@ -77,9 +77,19 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--out", required=True, help="the new folder")
     export.set_defaults(command=_export)
 
-    for command in (inspect, tokenize, generate, train, opening, export):
+    models = commands.add_parser("models", help="the presets, with their parameters by component")
+    models.set_defaults(command=_models)
+
+    for command in (inspect, tokenize, generate, train, opening, export, models):
         command.add_argument("--json", action="store_true", help="print JSON instead of text")
     return parser
+
+
+def _models(options: argparse.Namespace) -> None:
+    from minigpt.catalogue import preset_objects, preset_table
+
+    objects = preset_objects()
+    print(json.dumps(objects) if options.json else preset_table(objects))
 
 
 def _model_options(parser: argparse.ArgumentParser) -> None:
