@@ -16,14 +16,14 @@ st.text(attending.query_sentence(view))
 
 small, large = st.columns([2, 3], gap="large")
 with small:
-    st.caption(t("All heads of all blocks. Click one, or use the arrow keys."))
+    st.caption(attending.thumbnails_sentence(view))
     gallery(
         attending.all_weights(view),
         key="heads",
         label=t("Weights of every head"),
         selected=(view.block, view.head),
         on_select=lambda block, head: workspace.choose(block=block, head=head),
-        mark_row=view.position,
+        mark_row=view.position // attending.thumbnail_step(view),
     )
     st.text(attending.head_sentence(view))
     title, every = st.columns([3, 2], vertical_alignment="center")

@@ -43,7 +43,7 @@ mean, uniform, here, rank = st.columns(4)
 mean.metric(t("Mean loss of the record"), t("{loss:.6f} nats", loss=view.loss))
 uniform.metric(t("If all pieces were equal"), t("{loss:.6f} nats", loss=log(view.model.config.vocab_size)))
 here.metric(t("Probability of the right piece"), f"{target['probability']:.4%}")
-rank.metric(t("Parameters"), f"{sum(parameter.numel() for parameter in view.model.parameters()):,}")
+rank.metric(t("Parameters"), f"{view.parameters:,}")
 
 rows = source_evaluations(view.space.model)
 learned, checked = st.columns(2, gap="large")

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
+from math import ceil
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from torch.nn import functional
 
 from minigpt.model.reading import HeadReading, read_heads, read_query
 from minigpt.model.worked import Worked, worked
@@ -15,6 +18,7 @@ from minigpt.ui.view import View
 
 PICTURES = ("scores", "visible", "weights")
 CELL = "attention_cell"
+MOST_CELLS = 300_000  # of all thumbnails together, a byte each
 EVEN = 0.95  # of the visible keys: from here on a head is said to spread evenly
 
 
@@ -41,10 +45,31 @@ def picture(view: View, kind: str, slots: int) -> Picture:
     return Picture(block.weights.values[0, view.head, :slots, :slots].numpy(), masked, "attention", 1.0)
 
 
+def thumbnail_step(view: View) -> int:
+    """How many queries and keys one cell of a head's thumbnail stands for: 1 unless there would be too many cells."""
+    heads = view.model.config.layers * view.model.config.heads
+    return next(step for step in count(1) if heads * ceil(view.length / step) ** 2 <= MOST_CELLS or step == view.length)
+
+
 def all_weights(view: View) -> np.ndarray:
-    """Weights of every head of every block over the record's positions: (L, H, T, T)."""
-    part = slice(0, view.length)
-    return np.stack([block.weights.values[0, :, part, part].numpy() for block in view.trace.blocks])
+    """Weights of every head of every block over the record's positions: (L, H, T, T).
+
+    With a `thumbnail_step` above 1 a cell is the greatest of step x step weights, and T so much smaller.
+    """
+    part, step = slice(0, view.length), thumbnail_step(view)
+    heads = (block.weights.values[0, :, part, part] for block in view.trace.blocks)
+    if step > 1:
+        heads = (functional.max_pool2d(weights, step, ceil_mode=True) for weights in heads)
+    return np.stack([weights.numpy() for weights in heads])
+
+
+def thumbnails_sentence(view: View) -> str:
+    """What the gallery shows and how to use it."""
+    step = thumbnail_step(view)
+    if step == 1:
+        return t("All heads of all blocks. Click one, or use the arrow keys.")
+    text = "All heads of all blocks; a cell is the greatest of {step} × {step} weights. Click one, or use arrow keys."
+    return t(text, step=step)
 
 
 def slot_labels(view: View, slots: int) -> list[str]:
@@ -126,8 +151,20 @@ def padding_sentence(view: View, padding: bool) -> str:
         return t("The record fills all {slots} slots: there is no padding.", slots=view.slots)
     names = {"count": view.length, "free": free, "last": view.slots - 1}
     if padding:
-        return t("Slots {count} to {last} are padding: they read nothing, and nobody reads them.", **names)
-    return t("{count} real positions are drawn. Not drawn: padding slots ({free}), which nobody reads.", **names)
+        said = t("Slots {count} to {last} are padding: they read nothing, and nobody reads them.", **names)
+    else:
+        said = t("{count} real positions are drawn. Not drawn: padding slots ({free}), which nobody reads.", **names)
+    return f"{said} {unused_sentence(view)}".rstrip()
+
+
+def unused_sentence(view: View) -> str:
+    """Of a long context: which slots are not even computed; or ''."""
+    if view.slots == view.context:
+        return ""
+    return t(
+        "The other {count} slots of the context would be padding too; they are left out, as they change no number.",
+        count=f"{view.context - view.slots:,}",
+    )
 
 
 def whom(name: str) -> str:

@@ -5,18 +5,20 @@ import streamlit as st
 from minigpt.model.editing import Edited, another_id, edit_token
 from minigpt.ui import workspace
 from minigpt.ui.components.chips import Chip, chips
+from minigpt.ui.pieces import LISTED, labels_of, search
 from minigpt.ui.text import t
 from minigpt.ui.view import View
 
 EDIT = "causality_edit"
+MOST_FOUND = 50  # pieces offered of those that a search finds
 
 
 def draw(view: View) -> None:
     """Two choices, the sentence, and a chip a position with how far its logits moved."""
     position, id = edit(view)
     where, what = st.columns(2)
-    st.session_state["edit_position"], st.session_state["edit_id"] = position, id
     with where:
+        st.session_state["edit_position"] = position
         st.selectbox(
             t("Position to change"),
             range(1, view.length),
@@ -25,13 +27,7 @@ def draw(view: View) -> None:
             on_change=lambda: _take(view, st.session_state["edit_position"], None),
         )
     with what:
-        st.selectbox(
-            t("Put there instead"),
-            [other for other in range(view.model.config.vocab_size) if other != view.ids[position]],
-            key="edit_id",
-            format_func=lambda other: t("{piece}  (id {id})", piece=view.label(other), id=other),
-            on_change=lambda: _take(view, position, st.session_state["edit_id"]),
-        )
+        _choose_piece(view, position, id)
     edited = _edited(view.space.model, view.space.step, view.space.text, position, id, view)
     moved = edited.differences[: view.length].tolist()
     st.text(sentence(view, edited))
@@ -42,6 +38,45 @@ def draw(view: View) -> None:
         selected=view.position,
         on_select=lambda slot: workspace.choose(position=slot),
     )
+
+
+def _choose_piece(view: View, position: int, id: int) -> None:
+    """Any other id of a small vocabulary; of a large one those that a search finds."""
+    options, place, label = range(view.model.config.vocab_size), st.container(), t("Put there instead")
+    if len(options) > LISTED:
+        box, place = st.columns(2)
+        with box:
+            options, label = _searched(view, position, id), t("Found")
+    st.session_state["edit_id"] = id
+    place.selectbox(
+        label,
+        [other for other in options if other != view.ids[position]],
+        key="edit_id",
+        format_func=lambda other: t("{piece}  (id {id})", piece=view.label(other), id=other),
+        on_change=lambda: _take(view, position, st.session_state["edit_id"]),
+    )
+
+
+def _searched(view: View, position: int, id: int) -> list[int]:
+    """A box to search in, and the ids it finds; before a search the others of the record."""
+    query = st.text_input(
+        t("Put there instead"),
+        key="edit_search",
+        placeholder=t("An id, or part of a piece"),
+        on_change=lambda: _take_found(view, position),
+    )
+    found = search(labels_of(view), query)[:MOST_FOUND] if query else view.ids[1:]
+    if query and not found:
+        st.caption(t("No piece of this vocabulary holds what you typed."))
+    return list(dict.fromkeys((id, *found)))
+
+
+def _take_found(view: View, position: int) -> None:
+    """Put the best match of the search there, if there is one."""
+    found = search(labels_of(view), st.session_state["edit_search"])
+    other = next((id for id in found if id != view.ids[position]), None)
+    if other is not None:
+        _take(view, position, other)
 
 
 def edit(view: View) -> tuple[int, int]:
@@ -90,4 +125,4 @@ def _chip(view: View, edited: Edited, slot: int, moved: list[float]) -> Chip:
 
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _edited(name: str, step: int, text: str, position: int, id: int, _view: View) -> Edited:
-    return edit_token(_view.model, _view.batch, position, id)
+    return edit_token(_view.model, _view.batch, position, id, before=_view.trace)

@@ -3,27 +3,19 @@
 import pandas as pd
 import streamlit as st
 
-from minigpt.corpus.records import Record, bundled_corpus
+from minigpt.corpus.records import Record
 from minigpt.figures.numbers import nats, percent
 from minigpt.generation.comparing import Comparison, Numbers, numbers
-from minigpt.sources import source_run
 from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.examples import training_records
 from minigpt.ui.sampling_setup import LETTERS
 from minigpt.ui.text import t
 from minigpt.ui.view import View
 
 
-@st.cache_data(show_spinner=False, max_entries=8)
-def training_records(name: str, stamp: str) -> tuple[Record, ...]:
-    """What the model was trained on; for an untrained preset the corpus its tokenizer comes from."""
-    run = source_run(name)
-    return (bundled_corpus() if run is None else run.corpus()).train
-
-
 def records_of(view: View) -> tuple[Record, ...]:
     """The training records of the workspace's model."""
-    run = source_run(view.space.model)
-    return training_records(view.space.model, "" if run is None else run.info.corpus_hash)
+    return training_records(view.space.model)
 
 
 def draw(comparison: Comparison, records: tuple[Record, ...]) -> None:

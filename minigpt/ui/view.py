@@ -25,7 +25,7 @@ from minigpt.ui.keeping import Store
 from minigpt.ui.text import t
 from minigpt.ui.workspace import Workspace
 
-LARGE = 20_000_000  # parameters; from here on a forward takes so long that a page says what it waits for
+LARGE = 50_000_000  # bytes of a model; from here on a forward takes so long that a page says what it waits for
 _run = threading.local()  # of the thread that draws a page: model and trace, which stay in memory so long
 
 
@@ -73,6 +73,11 @@ class View:
     def context(self) -> int:
         """Positions the model could be given."""
         return self.model.config.context_length
+
+    @property
+    def parameters(self) -> int:
+        """Numbers that the model has learned, a tied table once."""
+        return sum(parameter.numel() for parameter in self.model.parameters())
 
     @cached_property
     def ids(self) -> list[int]:
@@ -147,6 +152,11 @@ def resolve() -> View:
     return View(workspace.current(), tokenizer, traced.batch, traced.losses, load, recall)
 
 
+def current_model() -> tuple[MiniGPT, Tokenizer]:
+    """The model of the workspace, whatever its record. Raises ValueError for one that cannot be used."""
+    return _reach(workspace.current())[0]()
+
+
 def takes_time() -> bool:
     """Whether `resolve` has to make a large model or trace first, so that the page should say so."""
     space = workspace.current()
@@ -158,7 +168,7 @@ def takes_time() -> bool:
     models, traces = _models(), _traces()
     if key not in models.keys:
         return True
-    return models.sizes()[key] > 4 * LARGE and (*key, space.text) not in traces.keys
+    return models.sizes().get(key, 0) > LARGE and (*key, space.text) not in traces.keys
 
 
 def _reach(space: Workspace) -> tuple[Callable[[], tuple[MiniGPT, Tokenizer]], Callable[[], Traced]]:
@@ -175,7 +185,7 @@ def _key(name: str, step: int) -> tuple[str, int, int]:
 
 
 def trace_record(model: MiniGPT, tokenizer: Tokenizer, text: str) -> Traced:
-    """A record through a model. Raises ValueError for one that is empty, too long, or not made of the tokenizer's ids."""
+    """A record through a model. Raises ValueError for one that is empty, too long, or has a character without an id."""
     check_length(text)
     batch = looked_at(text, tokenizer, model.config.context_length)
     trace = model.trace(batch.ids, batch.valid)
