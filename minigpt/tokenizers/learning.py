@@ -13,6 +13,7 @@ from minigpt.config import TokenizerConfig
 from minigpt.corpus.records import Corpus
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.limits import limit
+from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.counts import read_counts
 from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
@@ -40,10 +41,11 @@ class JobState:
 
 @dataclass(frozen=True)
 class Learned:
-    """A tokenizer and what it makes of the corpus it was learned from."""
+    """A tokenizer, what it makes of the corpus it was learned from, and its merges as they came (none for chars)."""
 
     tokenizer: Tokenizer
     counted: Statistics
+    merges: tuple[Merge, ...] = ()
 
     @property
     def longest(self) -> int:
@@ -53,14 +55,28 @@ class Learned:
 
 def load_learned(folder: Path) -> Learned:
     """What a finished job left. Raises ValueError for a folder where it is missing or damaged."""
-    return Learned(load_tokenizer(folder / "tokenizer.json"), read_counts(folder / "counts.npz"))
+    tokenizer, counted = load_tokenizer(folder / "tokenizer.json"), read_counts(folder / "counts.npz")
+    return Learned(tokenizer, counted, tuple(map(_merge, read_merges(folder))) if tokenizer.merges else ())
+
+
+def read_merges(folder: Path) -> list[dict]:
+    """The whole lines of merges.jsonl by now: rank, left, right, id, count, tokens and the piece in hex."""
+    try:
+        content = (folder / "merges.jsonl").read_bytes()
+    except OSError:
+        return []
+    return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
 
 
 def learn_here(config: TokenizerConfig, corpus: Corpus) -> Learned:
     """Learn in this process: for a small corpus. ValueError when a tokenizer has no ids for a text."""
     texts = [[record.text for record in split] for split in (corpus.train, corpus.validation)]
-    tokenizer = train_tokenizer(config, *texts)
-    return Learned(tokenizer, statistics(corpus, tokenizer))
+    if config.kind != "byte_bpe":
+        tokenizer, merges = train_tokenizer(config, *texts), ()
+    else:
+        merges = tuple(ByteBPE.train_steps(texts[0], config.merges))
+        tokenizer = ByteBPE((merge.left, merge.right) for merge in merges)
+    return Learned(tokenizer, statistics(corpus, tokenizer), merges)
 
 
 class Learning:
@@ -143,6 +159,10 @@ def job_folder(place: Path, job: Job) -> Path:
     config = job.config
     name = f"{config.kind}-{config.merges}" if config.kind == "byte_bpe" else config.kind
     return place / "tokenizers" / job.corpus_hash / name
+
+
+def _merge(row: dict) -> Merge:
+    return Merge(**{name: value for name, value in row.items() if name != "piece"})
 
 
 def _spawn(folder: Path) -> subprocess.Popen:

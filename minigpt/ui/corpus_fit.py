@@ -1,5 +1,9 @@
 """Whether settings suit a corpus: what to begin with, and what does not fit."""
 
+from pathlib import Path
+
+import streamlit as st
+
 from minigpt.config import Preset, TokenizerConfig
 from minigpt.corpus.advice import Advice, advise
 from minigpt.corpus.fitting import TooLong, too_long
@@ -10,11 +14,19 @@ from minigpt.ui.text import t
 
 def advice_for(choice: Choice, config: TokenizerConfig | None = None) -> Advice:
     """Settings for a first run; with the tokenizer given, or the last one learned from it, or the one that suits it."""
+    loaded(choice)  # makes the file of a shipped text, if it is not there yet
     if config is None:
         config = next(iter(tokenizing.known(choice)), None)
-    advice = advise(loaded(choice), config)
+    advice = _advice(choice.path, choice.path.stat().st_mtime_ns, config, None, choice)
     learned = tokenizing.learned(choice, advice.tokenizer)
-    return advise(loaded(choice), advice.tokenizer, learned.longest) if learned else advice
+    if learned is None:
+        return advice
+    return _advice(choice.path, choice.path.stat().st_mtime_ns, advice.tokenizer, learned.longest, choice)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _advice(path: Path, stamp: int, config: TokenizerConfig | None, longest: int | None, _choice: Choice) -> Advice:
+    return advise(loaded(_choice), config, longest)
 
 
 def beyond(choice: Choice, config: TokenizerConfig, context_length: int) -> TooLong | None:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.tokenizers.labels import visible_label
+from minigpt.tokenizers.learning import Learned
 from minigpt.ui import tokenizing
 from minigpt.ui.corpora import Choice
 from minigpt.ui.text import plain, t
@@ -22,6 +23,11 @@ STAGES = {
 def draw_progress(choice: Choice, config: TokenizerConfig, on_cancel: Callable[[], None] | None = None) -> None:
     """Polled twice a second; when it is over the whole page runs once more."""
     st.fragment(_panel, run_every=0.5)(choice, config, on_cancel)
+
+
+def merge_rows(learned: Learned) -> list[dict]:
+    """The merges of a finished tokenizer, as merges.jsonl has them."""
+    return [vars(merge) | {"piece": learned.tokenizer.piece_bytes(merge.id).hex()} for merge in learned.merges]
 
 
 def merges_table(rows: list[dict]) -> pd.DataFrame:

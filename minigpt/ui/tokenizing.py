@@ -1,6 +1,5 @@
 """Tokenizers of the corpora: learned at once for small ones, by a process of its own for large ones."""
 
-import json
 from pathlib import Path
 
 import streamlit as st
@@ -15,6 +14,7 @@ from minigpt.tokenizers.learning import (
     learn_here,
     learned_folders,
     load_learned,
+    read_merges,
 )
 from minigpt.ui.corpora import Choice, loaded
 
@@ -62,11 +62,7 @@ def cancel(choice: Choice, config: TokenizerConfig) -> None:
 
 def merges_so_far(choice: Choice, config: TokenizerConfig) -> list[dict]:
     """What merges.jsonl holds by now: rank, left, right, id, count, tokens and the piece in hex."""
-    try:
-        content = (job_folder(choice.place, _job(choice, config)) / "merges.jsonl").read_bytes()
-    except OSError:
-        return []
-    return [json.loads(line) for line in content[: content.rfind(b"\n") + 1].splitlines()]
+    return read_merges(job_folder(choice.place, _job(choice, config)))
 
 
 def known(choice: Choice) -> list[TokenizerConfig]:

@@ -6,6 +6,7 @@ from math import log
 import streamlit as st
 
 from minigpt.config import PRESETS, Preset, TokenizerConfig, preset
+from minigpt.corpus.advice import Advice
 from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
 from minigpt.corpus.records import Corpus
 from minigpt.model.parameters import parameter_count, shape_only
@@ -97,9 +98,9 @@ def settle(base: Preset, training: dict, model: dict, tokenizer: dict | None = N
     return (None, faults) if faults else (replace(base, **parts), [])
 
 
-def fit(choice: corpora.Choice, config: TokenizerConfig | None = None) -> None:
-    """Set what a first run on this corpus does best with, before the widgets are drawn."""
-    advice = advice_for(choice, config)
+def fit(choice: corpora.Choice, advice: Advice | None = None) -> None:
+    """Set what a first run on this corpus does best with, or what was advised, before the widgets are drawn."""
+    advice = advice or advice_for(choice)
     st.session_state["train_preset"] = advice.preset
     values = {"kind": advice.tokenizer.kind, "mode": advice.mode, "context_length": advice.context_length}
     if advice.tokenizer.kind == "byte_bpe":
