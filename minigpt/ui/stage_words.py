@@ -38,6 +38,10 @@ TITLES = {
     "final_norm": "the last LayerNorm",
     "logits": "one score for each piece of the vocabulary",
 }
+TITLES_ALONE = {  # without residual connections
+    "attention_output": "what attention makes of it",
+    "ffn_output": "what the FFN makes of it",
+}
 DIMENSIONS = {"position_embedding": "T, C", "scores": "B, H, T, T", "weights": "B, H, T, T", "visible": "B, 1, T, T"}
 DIMENSIONS |= dict.fromkeys(("q_heads", "k_heads", "v_heads", "mixtures"), "B, H, T, D")
 DIMENSIONS |= {"ffn_linear": "B, T, F", "ffn_activation": "B, T, F", "logits": "B, T, V"}
@@ -45,7 +49,8 @@ DIMENSIONS |= {"ffn_linear": "B, T, F", "ffn_activation": "B, T, F", "logits": "
 
 def stage_title(trace: Trace, stage: Stage) -> str:
     """What a stage is, in a few words."""
-    return t(TITLES[stage_kind(trace, stage)])
+    kind = stage_kind(trace, stage)
+    return t(TITLES[kind] if trace.config.residual else TITLES_ALONE.get(kind, TITLES[kind]))
 
 
 def part_titles(view: View) -> dict[str, str]:
@@ -206,15 +211,20 @@ def _joined(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: St
 
 def _branch(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: Stage) -> str:
     stream = block.block_input if stage.name == "attention_output" else block.residual1
-    text = "To be added to a vector of length {stream:.4g}: its own length is {own:.4g}, {share:.0%} of that."
     own, before = _length(numbers), _length(_at(view, stream))
+    if not view.trace.config.residual:
+        return t("To take the place of a vector of length {before:.4g}; its own is {own:.4g}.", before=before, own=own)
+    text = "To be added to a vector of length {stream:.4g}: its own length is {own:.4g}, {share:.0%} of that."
     return t(text, stream=before, own=own, share=own / before if before else math.inf)
 
 
 def _residual(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: Stage) -> str:
     stream = _at(view, block.block_input if stage.name == "residual1" else block.residual1)
-    text = "The addition turns the vector by {angle:.1f}° and changes its length from {before:.4g} to {after:.4g}."
     before, after = _length(stream), _length(numbers)
+    if not view.trace.config.residual:
+        text = "Without residual connections nothing is added: length {after:.4g} replaces length {before:.4g}."
+        return t(text, before=before, after=after)
+    text = "The addition turns the vector by {angle:.1f}° and changes its length from {before:.4g} to {after:.4g}."
     if not before or not after:
         return t("The vector's length goes from {before:.4g} to {after:.4g}.", before=before, after=after)
     cosine = float(np.clip(stream @ numbers / (before * after), -1.0, 1.0))

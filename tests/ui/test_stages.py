@@ -10,7 +10,7 @@ from minigpt.model.worked import worked
 from minigpt.sources import preset_tokenizer
 from minigpt.ui import stage_choice
 from minigpt.ui.stage_grid import MOST, grid
-from minigpt.ui.stage_words import DIMENSIONS, TITLES, sentence, shape_words
+from minigpt.ui.stage_words import DIMENSIONS, TITLES, sentence, shape_words, stage_title
 from minigpt.ui.view import View, trace_record
 from minigpt.ui.workspace import Workspace
 
@@ -140,3 +140,14 @@ def test_every_first_number_can_be_worked_out():
     for stage in view.trace.stages:
         place = stage_choice.coordinate(view, stage)
         assert worked(view.model, view.trace, stage, 6, place).shown == stage.at(6)[place].item()
+
+
+def test_without_residual_connections_no_sentence_speaks_of_adding():
+    view = seen(residual=False)
+    block = view.trace.blocks[1]
+    assert sentence(view, block.attention_output).startswith("To take the place of a vector of length ")
+    assert sentence(view, block.block_output).startswith("Without residual connections nothing is added: length ")
+    assert stage_title(view.trace, block.ffn_output) == "what the FFN makes of it"
+    usual = seen()
+    assert sentence(usual, usual.trace.blocks[1].block_output).startswith("The addition turns the vector")
+    assert stage_title(usual.trace, usual.trace.blocks[1].ffn_output) == "what the FFN adds"
