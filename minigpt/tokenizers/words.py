@@ -19,6 +19,8 @@ from functools import cache
 from itertools import groupby
 
 _PLANE = 0xFFFF  # the last code point of the plane that holds nearly all text
+_BEYOND = re.compile(f"[{chr(_PLANE + 1)}-{chr(sys.maxunicode)}]")
+_STAND_INS = {"L": "ª", "N": "²"}  # by the first letter of the general category; no white space is beyond the plane
 # White_Space of Unicode. Python's \s also takes U+001C to U+001F, which are signs to GPT-2.
 SPACES = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
@@ -31,15 +33,23 @@ def split_words(text: str) -> list[str]:
     """
     if text.isascii():
         return _pattern(0x7F).findall(text)
-    return _pattern(_PLANE if max(text) <= chr(_PLANE) else sys.maxunicode).findall(text)
+    if max(text) <= chr(_PLANE):
+        return _pattern(_PLANE).findall(text)
+    words, start = [], 0
+    for word in _pattern(_PLANE).findall(_BEYOND.sub(_stand_in, text)):
+        words.append(text[start : start + len(word)])
+        start += len(word)
+    return words
+
+
+def _stand_in(found: re.Match) -> str:
+    """A sign of the first plane with the same class: hundreds of ranges beyond it would make the pattern slow."""
+    return _STAND_INS.get(unicodedata.category(found[0])[0], "§")
 
 
 @cache
 def _pattern(last: int) -> re.Pattern:
-    """The pattern for texts of the code points 0 .. `last`: the fewer ranges, the faster.
-
-    Built when the first such text is cut; for all code points it takes half a second.
-    """
+    """The pattern for texts of the code points 0 .. `last`, built when the first such text is cut."""
     ranges = {"L": [], "N": []}  # of the general categories that begin so
     code = 0
     for major, run in groupby(unicodedata.category(chr(code))[0] for code in range(last + 1)):
