@@ -8,6 +8,7 @@ encoding and is removed; U+FEFF anywhere else is text.
 
 import codecs
 import re
+import unicodedata
 from dataclasses import dataclass
 
 ENCODINGS = {
@@ -44,6 +45,7 @@ _FILES = (  # how files that are no text begin
     (b"%PDF-", "a PDF"),
 )
 _BYTE_ENCODINGS = ("utf-8", "cp1251", "koi8_r", "cp1252", "latin-1")  # in which NUL bytes are NUL characters
+_NO_TEXT = {"Cc", "Co", "Cn", "Cs"}  # Unicode general categories
 _TRIED = 256 * 1024
 _LOOKED_AT = 4096  # bytes at the beginning that show whether NULs stand in every other place
 
@@ -122,7 +124,8 @@ def looks_like(content: bytes, offset: int = 0) -> str:
 def fitting_encodings(content: bytes) -> tuple[str, ...]:
     """The encodings in which `content` begins as text, in the order of ENCODINGS: to choose from, not to trust.
 
-    The first 256 KB are tried; `preview` tries all of it.
+    The first 256 KB are tried; `preview` tries all of it. Control characters, private and unassigned ones
+    are no text here, and UTF-16 without a mark is offered only where there are NUL bytes.
 
     >>> fitting_encodings(b"caf\\xe9")
     ('cp1251', 'koi8_r', 'cp1252', 'latin-1')
@@ -140,17 +143,20 @@ def preview(content: bytes, encoding: str, lines: int = 8, characters: int = 120
         text = decode(content, encoding).text
     except EncodingFault as error:
         text, fault = _before(content, encoding, error.offset), str(error)
-    rows = text[: lines * (characters + 2)].split("\n")[:lines]
+    rows = text.split("\n", lines)[:lines]
     return Preview(encoding, tuple(row.removesuffix("\r")[:characters] for row in rows), fault)
 
 
 def _begins_as(content: bytes, encoding: str) -> bool:
     try:
         _check_mark(content, encoding, "the file")
-        codecs.getincrementaldecoder(encoding)().decode(content[:_TRIED], final=len(content) <= _TRIED)
+        text = codecs.getincrementaldecoder(encoding)().decode(content[:_TRIED], final=len(content) <= _TRIED)
     except (UnicodeError, EncodingFault):
         return False
-    return encoding not in _BYTE_ENCODINGS or _every_other_nul(content) is None
+    if encoding in ("utf-16-le", "utf-16-be") and b"\0" not in content[:_TRIED]:
+        return False
+    characters = set(text[:_LOOKED_AT]) - set("\t\n\r\f")
+    return not any(unicodedata.category(character) in _NO_TEXT for character in characters)
 
 
 def _cut(rest: bytes) -> bool:

@@ -5,6 +5,7 @@ twice, of which JSON readers keep the last and lose the first, is a fault.
 """
 
 import json
+from collections.abc import Iterable
 
 from minigpt.corpus.lines import split_lines
 from minigpt.corpus.reading import ColumnMissing, Gathered, LineEnds
@@ -16,9 +17,12 @@ _NAMED = 20  # fields that an error lists
 def read_lines(text: str, gathered: Gathered, column: str) -> LineEnds:
     """Gather one record a line (JSON Lines); a line that is no record is a fault, an empty one is empty.
 
-    Raises ColumnMissing, a ValueError, when no object has the field `column`.
+    Raises ColumnMissing, a ValueError, when no object has the field `column`, and ValueError for an array
+    that goes over many lines.
     """
     lines, ends = split_lines(text)
+    if lines and lines[0].strip() == "[":
+        raise ValueError(f"{gathered.file} begins with a line '[': one array of all records is the format json")
     missing: set[str] = set()
     for number, line in enumerate(lines, start=1):
         place = f"line {number}"
@@ -63,6 +67,12 @@ def parsed(text: str):
         raise ValueError("is not usable JSON: it holds a number with too many digits") from error
 
 
+def names_of(fields: Iterable[str]) -> str:
+    """The first names of many, sorted, for a sentence; unprintable characters escaped."""
+    names = sorted(fields) or ["none"]
+    return ", ".join(repr(name)[1:-1][:40] for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+
+
 class _Object(dict):
     repeated: frozenset[str] = frozenset()
 
@@ -87,7 +97,7 @@ def _take(gathered: Gathered, place: str, row, column: str, missing: set[str], i
         gathered.fault(place, f"names the field {sorted(twice)[0]!r} more than once")
     elif column not in row:
         missing.update(row)
-        gathered.fault(place, f"has no field {column!r}; fields: {_names(row)}")
+        gathered.fault(place, f"has no field {column!r}; fields: {names_of(row)}")
     elif not isinstance(row[column], str):
         gathered.fault(place, f"field {column!r} must be a text, got {kind_of(row[column])}")
     else:
@@ -97,10 +107,5 @@ def _take(gathered: Gathered, place: str, row, column: str, missing: set[str], i
 def _check_column(gathered: Gathered, column: str, missing: set[str]) -> None:
     """When objects lack the field and nothing else was found, it is the name that is wrong."""
     if missing and not gathered.texts and not gathered.empty:
-        sentence = f"{gathered.file}: field {column!r} not found; fields: {_names(missing)}"
+        sentence = f"{gathered.file}: field {column!r} not found; fields: {names_of(missing)}"
         raise ColumnMissing(sentence, tuple(sorted(missing)))
-
-
-def _names(fields) -> str:
-    names = sorted(fields)
-    return ", ".join(repr(name)[1:-1][:40] for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from minigpt.checks import one_of
 from minigpt.corpus.encodings import decode
 from minigpt.corpus.lines import line_ends, split_lines
-from minigpt.corpus.objects import parsed, read_array, read_lines
+from minigpt.corpus.objects import names_of, parsed, read_array, read_lines
 from minigpt.corpus.reading import Gathered, LineEnds, Reading
 from minigpt.corpus.records import half_character, kind_of
 from minigpt.corpus.tables import DELIMITERS, read_table, table_columns
@@ -184,7 +184,8 @@ def _read_json(text: str, file: str, options: ReadOptions) -> _Parts:
         read_array(value, gathered, column)
         return _Parts("json", gathered)
     if not isinstance(value, dict) or "train" not in value:
-        raise ValueError(f"{file} must hold a list of records, or an object with 'train', got {kind_of(value)}")
+        fields = f" with the fields: {names_of(value)}" if isinstance(value, dict) else ""
+        raise ValueError(f"{file} must hold a list of records, or an object with 'train', got {kind_of(value)}{fields}")
     if value.repeated:
         raise ValueError(f"{file} names {sorted(value.repeated)[0]!r:.60} more than once")
     return _read_splits(value, file, column)

@@ -110,8 +110,10 @@ class Gathered:
             raise ValueError(f"{self.file} has more than {self.limit:,} records, the limit MINIGPT_CORPUS_RECORDS")
         if not text or text.isspace():
             self.empty.append(place)
-        elif reason := half_character(text) or (half_character(id) if id else ""):
+        elif reason := half_character(text):
             self.fault(place, reason)
+        elif id and (reason := half_character(id)):
+            self.fault(place, f"its id {reason}")
         else:
             self.texts.append(text)
             self.places.append(place)

@@ -174,4 +174,6 @@ def _json_pieces(corpus: Corpus) -> Iterator[str]:
 
 
 def kind_of(value) -> str:
-    return {dict: "an object", list: "a list", str: "a text", type(None): "nothing"}.get(type(value), repr(value))
+    """What a JSON value is, in words."""
+    kinds = ((dict, "an object"), (list, "a list"), (str, "a text"), (type(None), "nothing"))
+    return next((words for kind, words in kinds if isinstance(value, kind)), f"{value!r:.60}")
