@@ -28,7 +28,8 @@ _DEFAULTS = {
     "MINIGPT_MODELS_BYTES": 1_500_000_000,  # of all models that the pages keep: three of GPT-2 Small's size
     "MINIGPT_TRACES_BYTES": 500_000_000,  # of all records with their stages that the pages keep
     "MINIGPT_SAMPLE_TOKENS": 1000,  # of one column of samples on a page
-    "MINIGPT_KEPT_LOGITS": 5_000_000,  # of one comparison of samples: tokens of all columns x vocabulary
+    "MINIGPT_KEPT_LOGITS": 10_000_000,  # of one comparison of samples: tokens of all columns x vocabulary
+    "MINIGPT_CACHE_BYTES": 500_000_000,  # of the keys and values of one comparison
     "MINIGPT_RUNS_AT_ONCE": 8,  # that one trainer process steps in turn; more wait
     "MINIGPT_RUNS_A_BROWSER": 4,  # that one browser may have under way
     "MINIGPT_RUN_STEPS": 100_000,  # of one run made on a page: a run that nobody watches ends

@@ -2,28 +2,21 @@
 
 import streamlit as st
 
-from minigpt.ui import shell, tokens_panels, tokens_replay
+from minigpt.ui import shell, tokens_panels, tokens_replay, tokens_vocabulary
 from minigpt.ui.text import t
 
 shell.guard()
 view = shell.view()
 
 st.title(t("How does text become ids and targets?"))
-st.caption(
-    t(
-        "Text is bytes first. Then learned merges join neighbours, always in the same order (bytes here: {bytes}, "
-        "tokens: {tokens}). A space is written ·, anything else that cannot be seen in ‹ ›.",
-        bytes=len(view.space.text.encode()),
-        tokens=view.length - 1,
-    )
-)
+st.caption(tokens_replay.rule(view))
 tokens_replay.draw(view)
 
 PANELS = {
     t("Inputs and targets"): tokens_panels.targets,
     t("Slots and padding"): tokens_panels.slots,
     t("Special ids"): tokens_panels.specials,
-    t("Vocabulary"): tokens_panels.vocabulary,
+    t("Vocabulary"): tokens_vocabulary.vocabulary,
 }
 for tab, draw in zip(st.tabs(list(PANELS), key="tokens_panel", on_change="rerun"), PANELS.values(), strict=True):
     if tab.open:

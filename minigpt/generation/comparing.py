@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from minigpt.config import ModelConfig
 from minigpt.corpus.records import Record
 from minigpt.generation.copies import Copy, longest_copy
 from minigpt.generation.measures import distinct_n, first_difference, mean_surprise, repeated_ngram_rate
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import Step, generate, prompt_ids
 from minigpt.limits import limit
+from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.contract import Tokenizer
 
@@ -18,7 +20,8 @@ from minigpt.tokenizers.contract import Tokenizer
 class Comparison:
     """Columns that grow from one prompt; `steps[c]` are the tokens of column c so far.
 
-    Raises ValueError for what `generate` refuses, and for more kept logits than MINIGPT_KEPT_LOGITS allows.
+    Without `keep` the steps are `settled`: numbers without distributions. Raises ValueError for what `generate`
+    refuses, for more kept logits than MINIGPT_KEPT_LOGITS and for a larger cache than MINIGPT_CACHE_BYTES allows.
 
     >>> comparison = Comparison(model, tokenizer, "The ", [SampleConfig(), SampleConfig(0.0)])
     >>> comparison.advance_round(); [len(steps) for steps in comparison.steps]
@@ -32,15 +35,13 @@ class Comparison:
         prompt: str,
         columns: Sequence[SampleConfig],
         dice_seed: int | None = None,
+        keep: bool = True,
     ):
-        self.columns, self.tokenizer = tuple(columns), tokenizer
-        needed, most = sum(c.max_new_tokens for c in columns) * model.config.vocab_size, limit("MINIGPT_KEPT_LOGITS")
-        if needed > most:
-            raise ValueError(
-                f"{len(columns)} columns of this length keep {needed:,} logits, at most {most:,} are allowed; "
-                "shorten them or compare fewer"
-            )
+        self.columns, self.tokenizer, self.keep = tuple(columns), tokenizer, keep
         self.prompt_ids = prompt_ids(tokenizer, prompt)
+        if keep:
+            _check_logits(model.config, self.columns)
+        _check_cache(model.config, len(self.prompt_ids), self.columns)
         self.steps: list[list[Step]] = [[] for _ in columns]
         self._source = generate(model, tokenizer, self.prompt_ids, columns, dice_seed=dice_seed)
         self.growing = len(columns)
@@ -66,7 +67,7 @@ class Comparison:
     def advance_round(self) -> None:
         """One token for every column that still grows."""
         for step in list(islice(self._source, self.growing)):
-            self.steps[step.column].append(step)
+            self.steps[step.column].append(step if self.keep else step.settled())
             self.growing -= step.stop is not None
 
     def advance(self, seconds: float) -> None:
@@ -80,6 +81,26 @@ class Comparison:
     def written(self, column: int) -> bytes:
         """The new text of a column, as bytes: it may end inside a character."""
         return self.tokenizer.decode_bytes(step.id for step in self.steps[column])
+
+
+def _check_logits(config: ModelConfig, columns: Sequence[SampleConfig]) -> None:
+    most = limit("MINIGPT_KEPT_LOGITS")
+    needed = sum(column.max_new_tokens for column in columns) * config.vocab_size
+    if needed > most:
+        raise ValueError(
+            f"{len(columns)} columns of this length keep {needed:,} logits, at most {most:,} are allowed, which are "
+            f"{most // config.vocab_size:,} tokens in all; shorten them or compare fewer"
+        )
+
+
+def _check_cache(config: ModelConfig, prompt: int, columns: Sequence[SampleConfig]) -> None:
+    most, longest = limit("MINIGPT_CACHE_BYTES"), max(column.max_new_tokens for column in columns)
+    needed = len(columns) * cache_bytes(config, min(config.context_length, prompt + longest))
+    if needed > most:
+        raise ValueError(
+            f"the keys and values of {len(columns)} texts of this length take {needed:,} bytes, at most {most:,} are "
+            "allowed; shorten them or compare fewer"
+        )
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class Repetition:
             for column in columns
             for number in range(seeds)
         ]
-        self.comparison = Comparison(model, tokenizer, prompt, every)
+        self.comparison = Comparison(model, tokenizer, prompt, every, keep=False)
         self.longest = max(column.max_new_tokens for column in columns)
         self.numbers: list[Numbers] = []  # of the texts counted so far, column by column
 

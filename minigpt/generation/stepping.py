@@ -9,7 +9,7 @@ key may be used again.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
@@ -84,6 +84,12 @@ class Step:
             "raw_entropy": entropy(chain.raw_probabilities.double().numpy()),
         }
 
+    def settled(self) -> "Step":
+        """The same step without its logits: its numbers stay, its distributions can no longer be asked for."""
+        bare = replace(self, logits=self.logits.new_empty(0))
+        bare.__dict__["_facts"] = self._facts
+        return bare
+
     @property
     def raw_probability(self) -> float:
         """Probability of the choice before all filters, over the whole vocabulary."""
@@ -120,6 +126,11 @@ class Step:
         if self.dice is None or self.settings.greedy:
             return None
         return draw_with_dice(self.chain.probabilities, self.dice)
+
+    @property
+    def choice(self) -> Candidate:
+        """The drawn id among the others."""
+        return Candidate(self.id, self.rank, self.raw_probability, self.probability)
 
     def candidates(self, count: int) -> list[Candidate]:
         """The `count` best allowed ids, best first, ties to the lowest id."""

@@ -11,7 +11,8 @@ from minigpt.ui.components.matrix import matrix
 from minigpt.ui.text import plain, t
 from minigpt.ui.view import View
 
-MOST_CELLS = 1024  # ids of the map
+MOST_CELLS, ACROSS = 1024, 32  # ids of the map on screen, and of one row
+MAP = "map_id"  # session: where an id of the map was chosen, and which
 
 
 def draw(view: View, prediction: Prediction) -> None:
@@ -44,31 +45,37 @@ def draw(view: View, prediction: Prediction) -> None:
 
 
 def _map(view: View, prediction: Prediction) -> None:
-    size, across = len(prediction.logits), 32
-    if size > MOST_CELLS:
-        st.caption(t("The map by id is for up to {most:,} ids; this model has {size:,}.", most=MOST_CELLS, size=size))
-        return
-    rows = -(-size // across)
-    cells = np.full(rows * across, np.nan)
-    cells[:size] = prediction.probabilities
+    """A page of ids as cells: the one that holds the chosen id."""
+    size = len(prediction.logits)
     place = (view.space.model, view.space.text, view.position)
-    kept, chosen = st.session_state.get("map_id", (None, 0))
+    kept, chosen = st.session_state.get(MAP, (None, 0))
     chosen = chosen if kept == place else view.targets[view.position]
+    first = chosen // MOST_CELLS * MOST_CELLS
+    cells = np.full(MOST_CELLS, np.nan)
+    page = prediction.probabilities[first : first + MOST_CELLS]
+    cells[: len(page)] = page
+    rows = -(-len(page) // ACROSS)
     matrix(
-        cells.reshape(rows, across),
+        cells.reshape(-1, ACROSS)[:rows],
         key="id_map",
         label=t("Probability of each id"),
-        rows=[str(row * across) for row in range(rows)],
-        columns=[f"+{column}" for column in range(across)],
+        rows=[str(first + row * ACROSS) for row in range(rows)],
+        columns=[f"+{column}" for column in range(ACROSS)],
         palette="probability",
         limit=float(prediction.probabilities.max()),
-        selected=divmod(chosen, across),
+        selected=divmod(chosen - first, ACROSS),
         row_title=t("id"),
         column_title=t("plus"),
         numbers=False,
-        on_select=lambda row, column: st.session_state.update(map_id=(place, row * across + column)),
+        on_select=lambda row, column: _take(place, first + row * ACROSS + column),
         max_cell=34,
     )
+    if size > MOST_CELLS:
+        st.session_state["map_jump"] = chosen
+        label = t("Go to an id, 0 to {last}; {shown} are on screen", last=size - 1, shown=len(page))
+        st.number_input(
+            label, 0, size - 1, key="map_jump", on_change=lambda: _take(place, st.session_state["map_jump"])
+        )
     one = prediction.candidate(chosen)
     st.write(
         t(
@@ -80,3 +87,7 @@ def _map(view: View, prediction: Prediction) -> None:
             share=percent(one.probability),
         )
     )
+
+
+def _take(place: tuple, id: int) -> None:
+    st.session_state[MAP] = (place, id)

@@ -7,7 +7,7 @@ from minigpt.figures.logits import Bar, Words, candidates_figure
 from minigpt.figures.losses import losses_chart
 from minigpt.figures.numbers import nats, percent
 from minigpt.figures.theme import chart_config
-from minigpt.model.prediction import Candidate, Prediction, predict
+from minigpt.model.prediction import Candidate, Prediction
 from minigpt.ui import workspace
 from minigpt.ui.text import plain, t
 from minigpt.ui.view import View
@@ -136,20 +136,18 @@ def arithmetic(view: View, prediction: Prediction) -> None:
 def positions(view: View) -> None:
     """Every position: its target, probability, rank and loss, and what the model would rather say."""
     rows = []
-    for position in range(view.length):
-        prediction = predict(view.trace.logits.at(position))
-        target, best = prediction.candidate(view.targets[position]), prediction.best
+    for position, outcome in enumerate(view.outcomes):
         rows.append(
             {
                 t("here"): "▶" if position == view.position else "",
                 t("position"): position,
                 t("input"): view.labels[position],
                 t("target"): view.target_labels[position],
-                t("probability"): percent(target.probability),
-                t("rank"): target.rank,
+                t("probability"): percent(outcome.probability),
+                t("rank"): outcome.rank,
                 t("loss (nats)"): view.losses[position],
-                t("top candidate"): view.label(best.id),
-                t("its probability"): percent(best.probability),
+                t("top candidate"): view.label(outcome.best),
+                t("its probability"): percent(outcome.best_probability),
             }
         )
     st.dataframe(

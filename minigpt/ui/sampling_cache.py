@@ -15,11 +15,10 @@ from minigpt.generation.stepping import prompt_ids
 from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
-from minigpt.sources import preset_model
 from minigpt.ui import messages
 from minigpt.ui.sampling_setup import Setup
 from minigpt.ui.text import t
-from minigpt.ui.view import View
+from minigpt.ui.view import View, shared_model
 
 STATE = "sampling_cost"
 WANTED = "sampling_cost_wanted"  # set by the button; the work begins where a spinner can be seen
@@ -27,6 +26,7 @@ MOST_TOKENS = 200
 SLICE = 0.2  # seconds of work in one run of the script
 BIG = "gpt2-small"
 LEASE = 10.0  # seconds after the last slice until another reader may measure the large model
+LARGE = 20_000_000  # parameters: from here on a model is measured as the large one is
 BIG_EVERY = 8  # without the cache every eighth token is read again: each takes up to a second
 
 
@@ -49,12 +49,6 @@ class Measurement:
             self.steps.append(next(self._source))
             if time.monotonic() > end:
                 return
-
-
-@st.cache_resource(show_spinner=False, max_entries=1, ttl=900)
-def _big_model() -> MiniGPT:
-    """GPT-2 Small's shape with random weights: half a gigabyte, kept for a quarter of an hour at most."""
-    return preset_model(BIG)[0]
 
 
 def draw(view: View, setup: Setup) -> None:
@@ -81,7 +75,7 @@ def draw(view: View, setup: Setup) -> None:
     if key != asked:
         _offer(choice, asked)
     elif not work.finished:
-        st.fragment(lambda: _progress(work, choice == BIG), run_every=0.3)()
+        st.fragment(lambda: _progress(work, _is_large(view, choice)), run_every=0.3)()
     else:
         _result(work)
         st.button(t("Measure again"), key="cost_again", on_click=_want, args=(asked,))
@@ -107,21 +101,25 @@ def _want(asked: tuple) -> None:
 
 def _start(view: View, setup: Setup, asked: tuple) -> None:
     """Begin the measurement; a large model is made first, by one reader at a time."""
-    big = asked[0] == BIG
+    chosen, big = asked[0], _is_large(view, asked[0])
     try:
         ids = prompt_ids(view.tokenizer, setup.prompt)
         if big and _lease().get("until", 0.0) > time.monotonic():
-            raise ValueError("another reader is measuring GPT-2 Small's shape right now; try again in a minute")
-        if big:
+            raise ValueError("another reader is measuring a large model right now; try again in a minute")
+        if chosen == BIG:
             shape_only(preset(BIG).model)  # refuses a model beyond the limit before it takes memory
         with st.spinner(t("Making the model …")):
-            model = _big_model() if big else view.model
+            model = shared_model(BIG, 0) if chosen == BIG else view.model
         room = model.config.context_length - len(ids) + 1
         work = Measurement(model, ids, min(MOST_TOKENS, room), BIG_EVERY if big else 1)
     except ValueError as error:
         st.session_state["cost_fault"] = str(error)
         return
     st.session_state[STATE] = (asked, work)
+
+
+def _is_large(view: View, choice: str) -> bool:
+    return choice == BIG or view.parameters > LARGE
 
 
 @st.cache_resource(show_spinner=False)

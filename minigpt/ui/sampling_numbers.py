@@ -12,6 +12,8 @@ from minigpt.ui.sampling_setup import LETTERS
 from minigpt.ui.text import t
 from minigpt.ui.view import View
 
+FOUND = "sampling_found"  # session: a comparison, the lengths of its columns, and their numbers
+
 
 def records_of(view: View) -> tuple[Record, ...]:
     """The training records of the workspace's model."""
@@ -20,12 +22,22 @@ def records_of(view: View) -> tuple[Record, ...]:
 
 def draw(comparison: Comparison, records: tuple[Record, ...]) -> None:
     """The table that compares the columns."""
-    found = [numbers(comparison.tokenizer, steps, records) for steps in comparison.steps]
+    found = _numbers(comparison, records)
     table = {t("measure"): list(_rows(found[0], records))}
     for letter, column in zip(LETTERS, found, strict=False):
         table[letter] = list(_rows(column, records).values())
     height = 35 * (len(table[t("measure")]) + 1) + 3
     st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", height=height, key="sampling_numbers")
+
+
+def _numbers(comparison: Comparison, records: tuple[Record, ...]) -> list[Numbers]:
+    """The numbers of the columns as long as they are now: a large corpus is searched once for each."""
+    lengths = [len(steps) for steps in comparison.steps]
+    of, then, found = st.session_state.get(FOUND, (None, None, []))
+    if of is not comparison or then != lengths:
+        found = [numbers(comparison.tokenizer, steps, records) for steps in comparison.steps]
+        st.session_state[FOUND] = (comparison, lengths, found)
+    return found
 
 
 def _rows(found: Numbers, records: tuple[Record, ...]) -> dict[str, str]:

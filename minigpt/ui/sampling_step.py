@@ -96,9 +96,8 @@ def stage_rows(comparison: Comparison, step: Step) -> list[Row]:
 def numbers_frame(comparison: Comparison, step: Step) -> pd.DataFrame:
     """The best fifty candidates and the drawn one: raw and final probability, and whether a filter removed them."""
     chain, rows = step.chain, []
-    for candidate in step.candidates(len(step.logits) if step.rank > 50 else 50):
-        if candidate.rank > 50 and candidate.id != step.id:
-            continue
+    best = step.candidates(50)
+    for candidate in best if step.rank <= len(best) else [*best, step.choice]:
         removed = "" if chain.kept_top_k[candidate.id] else t("greedy") if chain.greedy else t("top-k")
         removed = removed or ("" if chain.kept_top_p[candidate.id] else t("top-p"))
         rows.append(

@@ -1,9 +1,11 @@
 """What the tokens page tells about a text: its merges one by one, split characters, the vocabulary."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.pieces import byte_ids
 from minigpt.ui.text import t
 from minigpt.ui.view import View
 
@@ -36,10 +38,13 @@ class SplitCharacter:
 def replay(tokenizer: Tokenizer, text: str) -> list[ReplayState]:
     """The raw bytes, then the text after each merge that touches it; the last state is `encode(text)`.
 
+    Raises ValueError for a text whose steps are too many to show.
+
     >>> [len(state.ids) for state in replay(ByteBPE([(114, 101)]), "re re")]
     [5, 3]
     """
-    states = [ReplayState(tuple(text.encode()), before=len(text.encode()))]
+    single = byte_ids(tokenizer.fingerprint, tokenizer)
+    states = [ReplayState(tuple(single[byte] for byte in text.encode()), before=len(text.encode()))]
     for step in tokenizer.encode_steps(text):
         states.append(ReplayState(step.ids, len(states[-1].ids), step.rank, step.left, step.right, step.id))
     return states
@@ -61,12 +66,9 @@ def split_characters(tokenizer: Tokenizer, text: str) -> list[SplitCharacter]:
     return list(found)
 
 
-def vocabulary_rows(tokenizer: Tokenizer) -> list[tuple[int, str, str, str]]:
+def vocabulary_rows(tokenizer: Tokenizer, ids: Iterable[int]) -> list[tuple[int, str, str, str]]:
     """One row an id: the id, its piece, its bytes, and how it was made."""
-    return [
-        (id, tokenizer.piece_label(id), byte_text(tokenizer, id), origin(tokenizer, id))
-        for id in range(tokenizer.vocab_size)
-    ]
+    return [(id, tokenizer.piece_label(id), byte_text(tokenizer, id), origin(tokenizer, id)) for id in ids]
 
 
 def origin(tokenizer: Tokenizer, id: int) -> str:
@@ -111,5 +113,11 @@ def target_rows(view: View) -> list[dict]:
 
 def typed_specials(tokenizer: Tokenizer) -> list[tuple[str, list[int]]]:
     """Texts that look like special ids, with the ids they really have: ordinary bytes and merges."""
-    typed = ["<|eos|>", "BOS", visible_label(b"\n")]
-    return [(text, tokenizer.encode(text)) for text in typed]
+    typed = ["<|eos|>", "BOS", visible_label(b"\n"), *tokenizer.specials.values()]
+    found = []
+    for text in dict.fromkeys(typed):
+        try:
+            found.append((text, tokenizer.encode(text)))
+        except ValueError:  # the alphabet of this tokenizer lacks a character of it
+            continue
+    return found[:3] if tokenizer.bos != tokenizer.eos else found

@@ -4,6 +4,7 @@ import streamlit as st
 
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.labels import visible_label
+from minigpt.ui import messages
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.text import t
 from minigpt.ui.tokens_reading import ReplayState, byte_text, replay, split_characters
@@ -13,9 +14,32 @@ STEP, OF = "replay_step", "replay_of"
 MOST_SPLIT = 8  # characters explained
 
 
+def rule(view: View) -> str:
+    """How this kind of tokenizer makes tokens, with the numbers of the text."""
+    rules = {
+        "byte_bpe": "Text is bytes first. Then learned merges join neighbours, always in the same order (bytes here: "
+        "{bytes}, tokens: {tokens}).",
+        "gpt2": "Text is cut into words, and each word is bytes first. Then learned merges join neighbours inside the "
+        "word, the earliest learned first (bytes here: {bytes}, tokens: {tokens}).",
+        "chars": "Every character of a known alphabet is one token: nothing is merged (bytes here: {bytes}, "
+        "tokens: {tokens}).",
+    }
+    numbers = {"bytes": len(view.space.text.encode()), "tokens": view.length - 1}
+    marks = t("A space is written ·, anything else that cannot be seen in ‹ ›.")
+    return f"{t(rules[view.tokenizer.kind], **numbers)} {marks}"
+
+
 def draw(view: View) -> None:
-    """Controls, the rule in words and chips, and the text at this step."""
-    states = replay(view.tokenizer, view.space.text)
+    """Controls, the rule in words and chips, and the text at this step; characters as they are."""
+    if view.tokenizer.kind == "chars":
+        row = [_chip(view.tokenizer, id) for id in view.ids[1:]]
+        chips(row, key="replay", label=t("The characters of the text"))
+        return
+    try:
+        states = replay(view.tokenizer, view.space.text)
+    except ValueError as error:  # more steps than can be shown
+        messages.notice(str(error))
+        return
     last = len(states) - 1
     step = _start(view, last)
     if last:

@@ -8,7 +8,7 @@ from minigpt.corpus.records import Record, bundled_corpus
 from minigpt.generation.comparing import Comparison, numbers
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
-from minigpt.sources import load_source
+from minigpt.sources import load_source, preset_model
 
 COLUMNS = (PRESETS["greedy"], SampleConfig(seed=1), SampleConfig(0.8, seed=2, max_new_tokens=3))
 
@@ -81,3 +81,26 @@ def test_too_many_logits_are_refused_before_the_work(monkeypatch: pytest.MonkeyP
         Comparison(model, tokenizer, "", [SampleConfig()] * 2)
     with pytest.raises(ValueError, match="the context has 65 ids"):
         Comparison(model, tokenizer, "z" * 64, [SampleConfig()])
+
+
+def test_columns_that_are_not_kept_have_the_same_numbers_without_distributions(monkeypatch):
+    model, tokenizer = preset_model("mg-1")
+    columns = [SampleConfig(seed=seed, max_new_tokens=6) for seed in (1, 2)]
+    kept = Comparison(model, tokenizer, "The ", columns)
+    monkeypatch.setenv("MINIGPT_KEPT_LOGITS", "1")
+    bare = Comparison(model, tokenizer, "The ", columns, keep=False)
+    for comparison in (kept, bare):
+        comparison.advance(60)
+    records = [Record("a", "The cat")]
+    for one, other in zip(kept.steps, bare.steps, strict=True):
+        assert numbers(tokenizer, one, records) == numbers(tokenizer, other, records)
+        assert [step.choice for step in one] == [step.choice for step in other]
+        assert all(step.logits.numel() == 0 for step in other)
+
+
+def test_a_cache_beyond_the_limit_is_refused_before_it_is_made(monkeypatch):
+    model, tokenizer = preset_model("mg-1")
+    monkeypatch.setenv("MINIGPT_CACHE_BYTES", str(2 * 256 * 12))  # two texts of twelve positions
+    with pytest.raises(ValueError, match="2 texts of this length take 6,656 bytes, at most 6,144 are allowed"):
+        Comparison(model, tokenizer, "ab", [SampleConfig(max_new_tokens=10)] * 2)
+    assert Comparison(model, tokenizer, "ab", [SampleConfig(max_new_tokens=9)] * 2).growing == 2

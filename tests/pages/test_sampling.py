@@ -225,7 +225,7 @@ def test_gpt2s_shape_is_offered_with_a_clear_note():
 
 
 def test_one_reader_at_a_time_measures_the_large_model(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sampling_cache, "_big_model", lambda: load_source("chapter-7", 0)[0])
+    monkeypatch.setattr(sampling_cache, "shared_model", lambda name, step: load_source("chapter-7", 0)[0])
     monkeypatch.setattr(sampling_cache, "SLICE", 0.0)  # one token a run
     readers = []
     for _ in range(2):
