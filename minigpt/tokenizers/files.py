@@ -5,16 +5,18 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
-from minigpt.tokenizers import byte_bpe, chars, gpt2
+from minigpt.tokenizers import byte_bpe, chars, gpt2, renumbered
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2 import GPT2Tokenizer
+from minigpt.tokenizers.renumbered import RenumberedBPE
 
 READERS = {
     byte_bpe.FORMAT: ByteBPE.from_content,
     chars.FORMAT: Chars.from_content,
     gpt2.FORMAT: GPT2Tokenizer.from_content,
+    renumbered.FORMAT: RenumberedBPE.from_content,
 }
 
 

@@ -32,27 +32,24 @@ def read_gpt2_tokenizer(folder: str | Path) -> GPT2Tokenizer:
     folder = Path(folder)
     path = folder / "tokenizer.json"
     if path.is_file():
-        vocab, merges, added = _from_one_file(path)
-    else:
-        path = folder / "vocab.json"
-        vocab, merges, added = _from_two_files(folder)
-    try:
-        return _tokenizer(vocab, merges, added)
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be used: {error}") from error
+        return read_gpt2_file(path)
+    return _tokenizer(folder / "vocab.json", *_from_two_files(folder))
+
+
+def read_gpt2_file(path: str | Path) -> GPT2Tokenizer:
+    """The GPT-2 tokenizer of a tokenizer.json; ValueError as `read_gpt2_tokenizer` raises it."""
+    return _tokenizer(Path(path), *_from_one_file(Path(path)))
 
 
 def write_gpt2_tokenizer(folder: str | Path, tokenizer: GPT2Tokenizer) -> None:
     """Write tokenizer.json, vocab.json, merges.txt and tokenizer_config.json, each whole, into an existing folder."""
-    letters = {id: to_letters(tokenizer.piece_bytes(id)) for id in range(tokenizer.vocab_size)} | tokenizer.specials
-    vocab = {piece: id for id, piece in letters.items()}
-    merges = [[letters[left], letters[right]] for left, right in tokenizer.merges]
-    lines = [_VERSION, *(" ".join(pair) for pair in merges)]
+    content = gpt2_object(tokenizer)
+    lines = [_VERSION, *(" ".join(pair) for pair in content["model"]["merges"])]
     config = {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": False}
     config |= dict.fromkeys(("bos_token", "eos_token", "unk_token"), END)
     contents = {
-        "tokenizer.json": _json(_one_file(vocab, merges, tokenizer.specials)),
-        "vocab.json": _json(vocab),
+        "tokenizer.json": _json(content),
+        "vocab.json": _json(content["model"]["vocab"]),
         "merges.txt": "\n".join(lines) + "\n",
         "tokenizer_config.json": _json(config),
     }
@@ -70,13 +67,17 @@ def _json(value: dict) -> str:
     return json.dumps(value, ensure_ascii=False, indent=None if len(value) > 20 else 2) + "\n"
 
 
-def _one_file(vocab: dict[str, int], merges: list[list[str]], specials: dict[int, str]) -> dict:
+def gpt2_object(tokenizer: GPT2Tokenizer) -> dict:
+    """The content of tokenizer.json. Its `<|endoftext|>` is found in typed text there, as in the published file."""
+    letters = {id: to_letters(tokenizer.piece_bytes(id)) for id in range(tokenizer.vocab_size)} | tokenizer.specials
+    vocab = {piece: id for id, piece in letters.items()}
+    merges = [[letters[left], letters[right]] for left, right in tokenizer.merges]
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False) | {"special": True}
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [{"id": id, "content": name} | flags for id, name in specials.items()],
+        "added_tokens": [{"id": id, "content": name} | flags for id, name in tokenizer.specials.items()],
         "normalizer": None,
         "pre_tokenizer": _WORDS,
         "post_processor": _WORDS | {"trim_offsets": False},
@@ -133,7 +134,14 @@ def _merge_lines(path: Path) -> list[str]:
     return [line for line in lines[lines[0].startswith("#version") :] if line]
 
 
-def _tokenizer(vocab: dict, merges: Iterable, added: dict) -> GPT2Tokenizer:
+def _tokenizer(path: Path, vocab: dict, merges: Iterable, added: dict) -> GPT2Tokenizer:
+    try:
+        return _of_parts(vocab, merges, added)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be used: {error}") from error
+
+
+def _of_parts(vocab: dict, merges: Iterable, added: dict) -> GPT2Tokenizer:
     """From pieces in letters with their ids, merges as `left right` or [left, right], and names of special ids."""
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         raise ValueError("it needs a vocab object and a list of merges")
