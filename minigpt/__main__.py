@@ -187,8 +187,8 @@ def _export(options: argparse.Namespace) -> None:
     from minigpt.sources import run_model
 
     model, tokenizer = run_model(options.run, options.step)
-    export_folder(options.out, model, tokenizer)
-    result = export_object(options.out, model)
+    reason = export_folder(options.out, model, tokenizer)
+    result = export_object(options.out, model) | {"note": reason}
     print(json.dumps(result) if options.json else export_text(result))
 
 

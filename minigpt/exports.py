@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from minigpt.config import ModelConfig
+from minigpt.files import write_atomic
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2 import save_gpt2
@@ -17,16 +18,19 @@ from minigpt.model.gpt2_config import obstacles
 from minigpt.model.parameters import parameter_count
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2_files import write_gpt2_tokenizer
+from minigpt.tokenizers.huggingface import export_tokenizer
 
-__all__ = ["check_download", "export_folder", "export_zip", "obstacles"]
+OWN_TOKENIZER = "minigpt-tokenizer.json"  # in a folder whose tokenizer Hugging Face's format cannot hold
+__all__ = ["OWN_TOKENIZER", "check_download", "export_folder", "export_zip", "obstacles"]
 
 
-def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> None:
+def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> str:
     """Write a new folder that `transformers` reads as GPT-2: config.json, model.safetensors and the tokenizer's files.
 
-    The folder is there as a whole or not at all. Raises ValueError with the reasons for a model that GPT-2's
-    architecture cannot hold (see `obstacles`), a tokenizer that Hugging Face's files cannot hold, a folder
-    that exists and is not empty, and in place of an OSError.
+    The folder is there as a whole or not at all. A tokenizer that tokenizer.json cannot hold is written as our
+    own file, and the answer is the reason, else "". Raises ValueError with the reasons for a model that
+    GPT-2's architecture cannot hold (see `obstacles`), for a folder that exists and is not empty, and in
+    place of an OSError.
     """
     folder = Path(folder).expanduser().absolute()
     unfinished = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
@@ -34,10 +38,11 @@ def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> N
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ValueError(f"{folder} exists and is not empty; choose another folder")
         unfinished.mkdir(parents=True)
-        _write(unfinished, model, tokenizer)
+        reason = _write(unfinished, model, tokenizer)
         if folder.exists():
             folder.rmdir()
         unfinished.rename(folder)
+        return reason
     except OSError as error:
         raise ValueError(f"{folder} cannot be written: {error.strerror}") from error
     finally:
@@ -68,8 +73,18 @@ def check_download(config: ModelConfig) -> None:
         )
 
 
-def _write(folder: Path, model: MiniGPT, tokenizer: Tokenizer) -> None:
+def _write(folder: Path, model: MiniGPT, tokenizer: Tokenizer) -> str:
+    """All files of the folder; why the tokenizer is there in our own format only, if it is."""
     ids = {"bos_token_id": tokenizer.bos, "eos_token_id": tokenizer.eos, "pad_token_id": tokenizer.pad}
     save_gpt2(folder, model, ids)
     if tokenizer.kind == "gpt2":
         write_gpt2_tokenizer(folder, tokenizer)
+        return ""
+    try:
+        export_tokenizer(tokenizer, folder / "tokenizer.json")
+    except ValueError as error:
+        tokenizer.save(folder / OWN_TOKENIZER)
+        return f"the tokenizer is in {OWN_TOKENIZER} only: {error}"
+    # By its model_type, transformers would cut texts into words as GPT-2 does.
+    write_atomic(folder / "tokenizer_config.json", b'{"tokenizer_class": "PreTrainedTokenizerFast"}\n')
+    return ""

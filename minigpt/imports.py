@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.config import ModelConfig
+from minigpt.exports import OWN_TOKENIZER
 from minigpt.files import write_atomic
 from minigpt.json_objects import read_object
 from minigpt.model.gpt import MiniGPT
@@ -25,7 +26,9 @@ from minigpt.model.gpt2 import INDEX, check_gpt2, load_gpt2, weight_files
 from minigpt.model.gpt2_config import CONFIG_FILE
 from minigpt.model.parameters import parameter_count
 from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.files import load_tokenizer
 from minigpt.tokenizers.gpt2_files import FILES, read_gpt2_tokenizer
+from minigpt.tokenizers.huggingface import import_tokenizer
 from minigpt.training.shelf import mark, new_id
 
 PREFIX = "gpt2-"
@@ -79,9 +82,16 @@ def look_into(folder: str | Path) -> FolderFacts:
 
 
 def folder_tokenizer(folder: str | Path) -> Tokenizer:
-    """The tokenizer of a folder, whatever else lies there. Raises ValueError for files that cannot be used."""
+    """The tokenizer of a folder, whatever else lies there: GPT-2's, or one of ours that was exported.
+
+    Raises ValueError for files that cannot be used.
+    """
     folder = Path(folder).expanduser().absolute()
     try:
+        if (folder / "tokenizer.json").is_file():
+            return import_tokenizer(folder / "tokenizer.json")
+        if (folder / OWN_TOKENIZER).is_file():
+            return load_tokenizer(folder / OWN_TOKENIZER)
         return read_gpt2_tokenizer(folder)
     except OSError as error:
         raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
@@ -89,7 +99,7 @@ def folder_tokenizer(folder: str | Path) -> Tokenizer:
 
 def folder_stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """Size in bytes and time in nanoseconds of every file of the folder that makes the model what it is."""
-    names = [CONFIG_FILE, INDEX, *FILES]
+    names = [CONFIG_FILE, INDEX, *FILES, OWN_TOKENIZER]
     weights = [path.name for path in folder.glob("*.safetensors")]
     stats = {name: (folder / name).stat() for name in (*names, *weights) if (folder / name).is_file()}
     return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in sorted(stats.items())}

@@ -73,9 +73,10 @@ def export_object(folder: str, model: MiniGPT) -> dict:
 def export_text(result: dict) -> str:
     """The same in a line, and how to read it."""
     files = ", ".join(result["files"])
+    note = f"\n{result['note']}" if result["note"] else ""
     return (
         f"{result['parameters']:,} parameters in {result['folder']}: {files}\n"
-        f"transformers reads it: GPT2LMHeadModel.from_pretrained({result['folder']!r})"
+        f"transformers reads it: GPT2LMHeadModel.from_pretrained({result['folder']!r}){note}"
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 from minigpt.__main__ import main
 from minigpt.config import ModelConfig
@@ -31,6 +32,9 @@ from minigpt.imports import (
 )
 from minigpt.model.gpt import MiniGPT
 from minigpt.sources import BUNDLED_RUN, load_source, source_evaluations, source_run, source_steps
+from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.tokenizers.chars import Chars
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 
 TEXT = "low slow, 低"
@@ -77,6 +81,32 @@ def test_an_export_comes_back_bit_for_bit(folder: Path):
     ids = torch.tensor([[known.bos, *known.encode(TEXT)]])
     assert torch.equal(model(ids), ours(ids))
     assert load_folder(folder, "float64")[0].config.dtype == "float64"
+
+
+@pytest.mark.parametrize(
+    "ours",
+    [
+        ByteBPE.train([TEXT * 9, "slow 低"], 6),
+        Chars([TEXT]),
+        ByteBPE([(97, 98), (98, 99), (259, 99), (97, 260)]),  # two merges make abc: no tokenizer.json can hold that
+    ],
+    ids=["byte BPE", "characters", "byte BPE of our own"],
+)
+def test_a_run_comes_back_with_its_own_tokenizer(ours: Tokenizer, tmp_path: Path):
+    model = MiniGPT(replace(CONFIG, vocab_size=ours.vocab_size)).eval()
+    reason = export_folder(tmp_path / "out", model, ours)
+    again, known = load_folder(tmp_path / "out")
+    ids = torch.tensor([[ours.bos, *ours.encode("slow")]])
+    assert (known.kind, known.fingerprint) == (ours.kind, ours.fingerprint)
+    assert torch.equal(again(ids), model(ids))
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+    assert (config["bos_token_id"], config["eos_token_id"], config["pad_token_id"]) == (ours.bos, ours.eos, ours.pad)
+    if (tmp_path / "out" / "tokenizer.json").exists():
+        peer = AutoTokenizer.from_pretrained(tmp_path / "out")
+        assert reason == ""
+        assert all(peer(text)["input_ids"] == ours.encode(text) for text in (TEXT, "w slo", "低低"))
+    else:
+        assert reason.startswith("the tokenizer is in minigpt-tokenizer.json only: merges 2 and 3 both make 'abc'")
 
 
 def test_an_import_is_a_source(folder: Path, store: Path):

@@ -51,7 +51,7 @@ def write_gpt2_tokenizer(folder: str | Path, tokenizer: GPT2Tokenizer) -> None:
         "tokenizer.json": _json(content),
         "vocab.json": _json(content["model"]["vocab"]),
         "merges.txt": "\n".join(lines) + "\n",
-        "tokenizer_config.json": _json(config),
+        "tokenizer_config.json": json.dumps(config, indent=2) + "\n",
     }
     for name, content in contents.items():
         write_atomic(Path(folder) / name, content.encode())
@@ -64,7 +64,7 @@ def is_gpt2_tokenizer(path: Path) -> bool:
 
 
 def _json(value: dict) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=None if len(value) > 20 else 2) + "\n"
+    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def gpt2_object(tokenizer: GPT2Tokenizer) -> dict:

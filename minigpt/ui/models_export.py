@@ -72,7 +72,8 @@ def _export(name: str, step: int) -> None:
     try:
         if not folder:
             raise ValueError("type the path of the new folder first")
-        export_folder(folder, *load_source(name, step))
-        st.session_state[SAID] = (True, t("Written to {folder}.", folder=folder))
+        reason = export_folder(folder, *load_source(name, step))
+        written = t("Written to {folder}.", folder=folder)
+        st.session_state[SAID] = (True, f"{written} {reason[:1].upper()}{reason[1:]}")
     except ValueError as error:
         st.session_state[SAID] = (False, str(error))
