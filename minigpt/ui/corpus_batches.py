@@ -7,7 +7,7 @@ from minigpt.config import MODES
 from minigpt.corpus.advice import Advice
 from minigpt.corpus.fitting import TooLong
 from minigpt.corpus.statistics import histogram
-from minigpt.figures.corpus import lengths_chart
+from minigpt.figures.corpus import lengths_chart, pieces_chart
 from minigpt.tokenizers.learning import Learned
 from minigpt.ui import corpus_fit, corpus_plan
 from minigpt.ui.corpora import Choice, loaded
@@ -15,21 +15,33 @@ from minigpt.ui.corpus_texts import readable
 from minigpt.ui.text import plain, t
 
 MOST_CONTEXT = 1024
+HEIGHT = 340
+PIECES = 14
 SHOWN = 200  # too long records in the table; all are counted
 
 
 def draw_lengths(learned: Learned | None, plan: Advice) -> None:
-    """Tokens of each record, those beyond the context in amber."""
+    """Tokens of each record, those beyond the context in amber; of one text, its most frequent pieces."""
     if learned is None:
-        st.info(t("Learn the tokenizer to see how many tokens each record has."), icon=":material/bar_chart:")
+        st.info(t("Learn the tokenizer, below, to see the text in its tokens."), icon=":material/bar_chart:")
         return
-    counted = learned.counted
-    counts, edges = histogram(counted.train.lengths)
+    lengths = learned.counted.train.lengths
+    if len(lengths) == 1:
+        return _frequent_pieces(learned)
+    counts, edges = histogram(lengths)
     st.caption(t("Training records by their tokens"))
     chart = lengths_chart(counts, edges, plan.context_length if plan.mode == "records" else None)
-    alt = t("Tokens of the training records: {least} to {most}", least=int(counted.train.lengths.min()),
-            most=int(counted.train.lengths.max()))  # fmt: skip
-    st.echarts_chart(chart, key="corpus_lengths", height=330, alt=alt)
+    alt = t("Tokens of the training records: {least} to {most}", least=int(lengths.min()), most=int(lengths.max()))
+    st.echarts_chart(chart, key="corpus_lengths", height=HEIGHT, alt=alt)
+
+
+def _frequent_pieces(learned: Learned) -> None:
+    """Of one text: the pieces that stand in it most often."""
+    used = learned.counted.train.counts
+    ids = [int(id) for id in used.argsort(kind="stable")[::-1][:PIECES] if used[id]]
+    st.caption(t("The most frequent pieces of the training text"))
+    chart = pieces_chart([learned.tokenizer.piece_label(id) for id in ids], [used[id] for id in ids])
+    st.echarts_chart(chart, key="corpus_frequent", height=HEIGHT, alt=t("The most frequent pieces"))
 
 
 def draw(choice: Choice, plan: Advice, learned: Learned | None) -> None:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from minigpt.corpus.readers import FORMATS
 from minigpt.corpus.shelf import corpora_of, delete
 from minigpt.limits import limit
 from minigpt.ui import browser, corpora, corpus_own, messages
@@ -12,27 +11,27 @@ FAULT = "corpus_fault"  # session: why the last file was not taken
 TAKEN = "corpus_uploads"  # session: how many files came; each gets a fresh box, which lets go of the last one
 PASTED = "pasted text.txt"
 PASTE_CHARACTERS = 200_000
-ENDINGS = [ending.removeprefix(".") for endings in FORMATS.values() for ending in endings] + ["md"]
+ENDINGS = ["txt", "md", "csv", "tsv", "jsonl", "ndjson", "json"]
 
 
 def draw(choice: corpora.Choice) -> None:
     """The corpus box, the file box, and a sentence about what is chosen or why a file was not taken."""
-    which, file = st.columns([1, 1], gap="large")
+    which, remove, file, paste = st.columns([2.4, 0.5, 2.4, 1], vertical_alignment="bottom")
     with which:
         _corpus_box(choice)
-        with st.container(horizontal=True):
-            with st.popover(t("Paste text"), icon=":material/content_paste:", key="corpus_paste"):
-                _paste()
-            if choice.own:
-                with st.popover(t("Delete"), icon=":material/delete:", key="corpus_delete"):
-                    _delete(choice)
-        st.caption(plain(_about(choice)))
+    if choice.own:
+        help = t("Delete this corpus")
+        with remove.popover("", icon=":material/delete:", key="corpus_delete", help=help, width="stretch"):
+            _delete(choice)
     with file:
         number = st.session_state.setdefault(TAKEN, 0)
         st.file_uploader(
             t("Your own file: txt, csv, jsonl or json"), ENDINGS, key=f"corpus_file_{number}", on_change=_take_file,
             max_upload_size=max(1, limit("MINIGPT_UPLOAD_BYTES") // 1_000_000),
         )  # fmt: skip
+    with paste.popover(t("Paste text"), icon=":material/content_paste:", key="corpus_paste", width="stretch"):
+        _paste()
+    st.caption(plain(_about(choice)))
     if FAULT in st.session_state:
         messages.problem(st.session_state[FAULT])
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
-from minigpt.corpus.records import Record
+from minigpt.corpus.records import Corpus, Record
 from minigpt.tokenizers.learning import Learned
 from minigpt.ui import corpora, corpus_plan, training_settings, workspace
 from minigpt.ui.text import plain, t
@@ -16,7 +16,7 @@ def draw(choice: corpora.Choice, plan: Advice, learned: Learned | None) -> None:
     """Six numbers, then what the button will do."""
     corpus = corpora.loaded(choice)
     records, characters, size, tokens, ratio, ids = st.columns([1.3, 1, 1, 1, 1, 1])
-    records.metric(t("Training + validation"), f"{len(corpus.train):,} + {len(corpus.validation):,}")
+    records.metric(t("Training + validation"), _parts(corpus))
     counted = _sizes(choice.path, choice.path.stat().st_mtime_ns, corpus.train + corpus.validation)
     characters.metric(t("Characters"), f"{counted[0]:,}")
     size.metric(t("Bytes"), f"{counted[1]:,}")
@@ -24,12 +24,12 @@ def draw(choice: corpora.Choice, plan: Advice, learned: Learned | None) -> None:
     tokens.metric(t("Tokens"), f"{total:,}" if learned else "–")
     ratio.metric(t("Bytes a token"), f"{counted[1] / total:.2f}" if total else "–")
     ids.metric(t("Vocabulary"), f"{learned.tokenizer.vocab_size:,}" if learned else "–")
-    with st.container(horizontal=True, vertical_alignment="center", key="corpus_go"):
-        st.button(
-            t("Train on this corpus"), type="primary", icon=":material/model_training:", key="corpus_train",
-            on_click=_go, args=(choice, plan.tokenizer),
-        )  # fmt: skip
-        st.markdown(plain(corpus_plan.said(plan)))
+    go, about = st.columns([1, 3.6], vertical_alignment="center")
+    go.button(
+        t("Train on this corpus"), type="primary", icon=":material/model_training:", key="corpus_train",
+        on_click=_go, args=(choice, plan.tokenizer), width="stretch",
+    )  # fmt: skip
+    about.caption(plain(corpus_plan.said(plan)))
 
 
 def went_on() -> bool:
@@ -41,6 +41,14 @@ def _go(choice: corpora.Choice, config: TokenizerConfig) -> None:
     training_settings.fit(choice, corpus_plan.of(choice, config))
     workspace.choose(run=None)
     st.session_state[GO] = True
+
+
+def _parts(corpus: Corpus) -> str:
+    """Numbers of records; of one text, its shares."""
+    if len(corpus.train) > 1 or len(corpus.validation) > 1:
+        return f"{len(corpus.train):,} + {len(corpus.validation):,}"
+    train, validation = (sum(len(record.text) for record in split) for split in (corpus.train, corpus.validation))
+    return f"{train / (train + validation):.0%} + {validation / (train + validation):.0%}"
 
 
 @st.cache_data(show_spinner=False, max_entries=32)

@@ -45,7 +45,8 @@ def said(plan: Advice) -> str:
     merges = t("byte-level BPE with {merges} merges", merges=f"{plan.tokenizer.merges:,}")
     kind = merges if plan.tokenizer.kind == "byte_bpe" else t("characters")
     batches = "whole records in {context} positions" if plan.mode == "records" else "windows of {context} positions"
-    text = "Preset {preset}: {about}. Tokenizer: {kind}. Batches: {batches}. {reason} All of it can be changed there."
+    text = "On the Training page, with preset {preset} ({about}), {kind}, and batches of {batches}. {reason} "
+    text += "Everything can be changed there."
     values = {"preset": plan.preset, "about": t(PRESETS[plan.preset].about), "reason": t(REASONS[plan.reason])}
     return t(text, kind=kind, batches=t(batches, context=plan.context_length), **values)
 

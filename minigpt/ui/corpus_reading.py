@@ -34,7 +34,7 @@ def draw(choice: Choice, now: corpus_own.Outcome) -> None:
         for sentence in now.reading.notes:
             messages.notice(sentence)
         if now.fault is None and now.reading.faults:
-            with st.expander(t("Left out: {count} records", count=f"{len(now.reading.faults):,}")):
+            with st.expander(t("Records left out: {count}", count=f"{len(now.reading.faults):,}")):
                 _faults(now.reading)
     with st.expander(t("Read it otherwise"), key="corpus_otherwise"):
         _choices(choice, now)
@@ -66,7 +66,7 @@ def _said(reading: Reading) -> str:
 
 def _settle(choice: Choice, now: corpus_own.Outcome) -> None:
     """The fault, and what can be done about it."""
-    messages.problem(str(now.fault))
+    messages.problem(t("Not read yet. {fault}.", fault=str(now.fault).rstrip(".")))
     if isinstance(now.fault, EncodingFault):
         _encodings(choice)
     elif isinstance(now.fault, ColumnMissing):

@@ -18,7 +18,7 @@ from minigpt.tokenizers.learning import (
 )
 from minigpt.ui.corpora import Choice, loaded
 
-SMALL = 50_000  # characters: what is learned from so many in a moment
+SMALL = 300_000  # characters: with hundreds of merges they are learned in a second
 
 
 @st.cache_resource(show_spinner=False)
