@@ -59,7 +59,7 @@ def _cuts(text: str) -> Iterator[str]:
     """Beginnings of `text` that end well, the best first."""
     for border in ("\n", " "):
         cut = text[: text.rfind(border) + 1].rstrip()
-        if len(cut) > len(text) // 2:
+        if 2 * len(cut) >= len(text):
             yield cut
     yield text
 

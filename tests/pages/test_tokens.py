@@ -82,3 +82,59 @@ def test_a_text_too_long_for_the_context_ends_the_page_with_a_sentence():
     at = open_app("tokens", text="a" * 100)
     assert not at.title
     assert "101 positions" in at.error[0].value and "64" in at.error[0].value
+
+
+CHINESE = "明月照高楼，流光正徘徊。"
+BOXES = {
+    "tokens": PANELS,
+    "attention": ["One cell in numbers", "Can a position see the future?", "All heads in numbers"],
+    "logits": ["Softmax in numbers", "Whole distribution", "After each block", "All positions"],
+    "sampling": ["One draw in numbers", "The columns in numbers", "With and without cache"],
+}
+
+
+@pytest.mark.parametrize("page", BOXES)
+@pytest.mark.parametrize(("model", "text"), [("poems", CHINESE), ("poems", "a red key"), ("numpy-demo", RED)])
+def test_presets_of_characters_and_of_bytes_work_on_every_panel(page: str, model: str, text: str):
+    at = open_app(page, model=model, text=text, position="2", block="3", head="1")
+    for panel in BOXES[page]:
+        at.session_state[f"{page}_panel"] = panel
+        at.run()
+        assert not at.exception and not at.error, panel
+
+
+def test_characters_are_tokens_and_nothing_is_merged():
+    at = open_app("tokens", model="poems", text=CHINESE)
+    assert any("Every character of a known alphabet is one token" in caption.value for caption in at.caption)
+    assert not at.slider and not [button for button in at.button if button.key == "replay_next"]
+    assert at.dataframe[0].value["input piece"].tolist() == ["‹BOS›", *CHINESE]
+    open_panel(at, "Vocabulary")
+    assert {metric.label: metric.value for metric in at.metric}["Vocabulary"] == "6,289"
+    at.text_input(key="vocabulary_search").set_value("月").run()
+    assert at.dataframe[0].value["made by"].tolist() == ["character"]
+    assert at.dataframe[0].value["in this record"].tolist() == [1]
+
+
+def test_a_character_without_an_id_is_named_with_its_place_and_one_click_leads_on():
+    at = open_app("tokens", model="poems", text="红色🙂的")
+    assert not at.title
+    assert "'🙂' at 2" in at.error[0].value.replace("\\", "")
+    assert at.session_state["workspace"].text == "红色🙂的"
+    at.button(key="use_fitting").click().run()
+    assert not at.error and not at.exception and at.title
+    assert at.session_state["workspace"].text in at.query_params["text"]
+
+
+def test_a_record_that_another_model_cannot_hold_keeps_its_text_until_the_click():
+    at = open_app("tokens", model="chapter-7", text="a" * 100)
+    at.selectbox(key="model_choice").set_value("mg-1").run()
+    assert "101 positions" in at.error[0].value and at.session_state["workspace"].text == "a" * 100
+    at.button(key="use_fitting").click().run()
+    assert not at.error and at.session_state["workspace"].text == "In France the capital is Paris."
+
+
+def test_examples_are_those_that_the_model_can_read():
+    at = open_app("tokens", model="poems", text=CHINESE)
+    at.session_state["examples_box"] = True
+    at.run()
+    assert not at.exception and not at.error
