@@ -59,9 +59,12 @@ class CausalSelfAttention(nn.Module):
         dropout: Dropout = no_dropout,
         fused: FusedAttention | None = None,
     ) -> torch.Tensor:
-        """x (B, T, C) and visible (B or 1, 1, T, keys) -> (B, T, C); `fused` takes the place of the four stages
-        from scores to mixtures."""
-        q, k, v = linear(x, self.qkv, self.qkv_bias).chunk(3, dim=-1)  # from (B, T, 3C)
+        """x (B, T, C) and visible (B or 1, 1, T, keys) -> (B, T, C); `fused` takes the place of the stages
+        between the first product and the last."""
+        qkv = linear(x, self.qkv, self.qkv_bias)  # (B, T, 3C)
+        if fused is not None:
+            return linear(fused(qkv, self.heads), self.output, self.output_bias)
+        q, k, v = qkv.chunk(3, dim=-1)
         q = keep("q_projection", q)  # (B, T, C)
         k = keep("k_projection", k)
         v = keep("v_projection", v)
@@ -70,13 +73,10 @@ class CausalSelfAttention(nn.Module):
         v = keep("v_heads", self.split(v))
         if cache is not None:
             k, v = cache.append(block, k, v)  # (B, H, keys, D)
-        if fused is not None:
-            mixtures = fused(q, k, v)
-        else:
-            scores = keep("scores", q @ k.transpose(-2, -1) / sqrt(self.head_width))  # (B, H, T, keys)
-            keep("visible", visible)
-            weights = keep("weights", masked_softmax(scores, visible))  # (B, H, T, keys)
-            mixtures = keep("mixtures", dropout(weights) @ v)  # (B, H, T, D)
+        scores = keep("scores", q @ k.transpose(-2, -1) / sqrt(self.head_width))  # (B, H, T, keys)
+        keep("visible", visible)
+        weights = keep("weights", masked_softmax(scores, visible))  # (B, H, T, keys)
+        mixtures = keep("mixtures", dropout(weights) @ v)  # (B, H, T, D)
         joined = keep("joined", mixtures.transpose(1, 2).reshape(x.shape))  # (B, T, C)
         return keep("attention_output", linear(joined, self.output, self.output_bias))
 

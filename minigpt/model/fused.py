@@ -10,18 +10,19 @@ from math import sqrt
 import torch
 from torch.nn import functional
 
-from minigpt.model.dropout import Dropout, no_dropout
+from minigpt.model.dropout import Dropout, NoDropout, SeededDropout
 
-QUERIES = 64  # worked on together: the first ones need only the first keys
+QUERIES = 32  # worked on together: the first ones need only the first keys
 
 
 class FusedAttention:
-    """q, k, v (B, H, T, D) -> mixtures (B, H, T, D), causal; 0 for queries that are not `valid`."""
+    """qkv (B, T, 3C), Q, K and V side by side -> joined (B, T, C), causal; 0 for queries that are not `valid`."""
 
     def __init__(self, positions: int, valid: torch.Tensor | None, dtype: torch.dtype, dropout: Dropout):
-        self.valid = None if valid is None else valid[:, None, :, None].to(dtype)
+        padded = valid is not None and not valid.all()
+        self.valid = valid[:, :, None].to(dtype) if padded else None  # (B, T, 1)
         self.dropout = dropout
-        if dropout is not no_dropout:
+        if not isinstance(dropout, NoDropout):
             hidden = torch.full((positions, positions), float("-inf"), dtype=dtype)
             self.mask = hidden.triu(1)  # added to the scores: 0 or minus infinity
 
@@ -30,21 +31,68 @@ class FusedAttention:
         """Whether `valid` (B, T) has padding after the text only."""
         return valid is None or bool((valid[:, 1:] <= valid[:, :-1]).all())
 
-    def __call__(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-        if self.dropout is no_dropout:
-            mixtures = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    def __call__(self, qkv: torch.Tensor, heads: int) -> torch.Tensor:
+        if isinstance(self.dropout, NoDropout):
+            q, k, v = split_heads(qkv, heads)
+            mixtures = functional.scaled_dot_product_attention(q, k, v, is_causal=True)  # (B, H, T, D)
+            joined = mixtures.transpose(1, 2).flatten(2)  # (B, T, C)
         else:
-            starts = range(0, q.shape[2], QUERIES)
-            mixtures = torch.cat([self._some(q, k, v, start, start + QUERIES) for start in starts], dim=2)
-        return mixtures if self.valid is None else mixtures * self.valid
+            joined = _DroppedAttention.apply(qkv, heads, self.mask, self.dropout)
+        return joined if self.valid is None else joined * self.valid
 
-    def _some(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, start: int, end: int) -> torch.Tensor:
-        """Mixtures of the queries from `start` to before `end`, which need no later key.
 
-        Mask and scale ride along in the product.
-        """
-        hidden, keys = self.mask[start:end, :end], k[:, :, :end].flatten(0, 1).transpose(1, 2)
-        queries = q[:, :, start:end].flatten(0, 1)  # (B H, queries, D)
-        scores = torch.baddbmm(hidden, queries, keys, alpha=1 / sqrt(q.shape[-1]))  # (B H, queries, keys)
-        weights = scores.softmax(-1).unflatten(0, q.shape[:2])  # (B, H, queries, keys)
-        return self.dropout(weights) @ v[:, :, :end]
+def split_heads(qkv: torch.Tensor, heads: int) -> tuple[torch.Tensor, ...]:
+    """(B, T, 3C) -> q, k, v, views of (B, H, T, D): head h owns the coordinates h D .. h D + D - 1 of each."""
+    return qkv.unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
+
+
+class _DroppedAttention(torch.autograd.Function):
+    """Softmax attention with dropout on the weights: forward and gradient in few passes over few copies.
+
+    Queries are taken some at a time, which need no later key: a portion has the queries from `start` to
+    before `end` and as many keys as `end`. The copies of Q and V hold 1 / sqrt(D) and dropout's scale.
+    """
+
+    @staticmethod
+    def forward(ctx, qkv: torch.Tensor, heads: int, hidden: torch.Tensor, dropout: SeededDropout) -> torch.Tensor:
+        copied = torch.stack(split_heads(qkv, heads)).flatten(1, 2)  # (3, B H, T, D)
+        q, k, v = copied
+        q.mul_(1 / sqrt(q.shape[-1]))
+        v.mul_(dropout.scale)
+        portions, mixtures, kept = _portions(q.shape[1]), [], []
+        sizes = [len(q) * (end - start) * end for start, end in portions]
+        masks = dropout.mask(torch.Size([sum(sizes)]), qkv.dtype).split(sizes)
+        for (start, end), mask in zip(portions, masks, strict=True):
+            keys = k[:, :end].transpose(1, 2)
+            weights = torch.baddbmm(hidden[start:end, :end], q[:, start:end], keys).softmax(-1)  # (B H, queries, keys)
+            dropped = weights * mask.view(weights.shape)
+            mixtures.append(dropped @ v[:, :end])  # (B H, queries, D)
+            kept += [weights, mask, dropped]
+        ctx.save_for_backward(copied, *kept)
+        ctx.heads, ctx.scale = heads, dropout.scale
+        return torch.cat(mixtures, 1).unflatten(0, (-1, heads)).transpose(1, 2).flatten(2)  # (B, T, C)
+
+    @staticmethod
+    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        copied, *kept = ctx.saved_tensors
+        q, k, v = copied
+        given = gradient.unflatten(-1, (ctx.heads, -1)).transpose(1, 2).flatten(0, 1)  # (B H, T, D)
+        portions, found = _portions(q.shape[1]), torch.zeros_like(copied)
+        to_q, to_k, to_v, parts = *found, []
+        for number, (start, end) in enumerate(portions):
+            weights, mask, dropped = kept[3 * number : 3 * number + 3]
+            some = given[:, start:end]  # (B H, queries, D)
+            to_v[:, :end] += dropped.transpose(1, 2) @ some
+            to_weights = (some @ v[:, :end].transpose(1, 2)).mul_(mask.view(weights.shape))
+            to_scores = torch._softmax_backward_data(to_weights, weights, -1, weights.dtype)
+            to_k[:, :end] += to_scores.transpose(1, 2) @ q[:, start:end]
+            parts.append(to_scores @ k[:, :end])
+        torch.cat(parts, 1, out=to_q)
+        to_q.mul_(1 / sqrt(q.shape[-1]))
+        to_v.mul_(ctx.scale)
+        batch = found.unflatten(1, (-1, ctx.heads))  # (3, B, H, T, D)
+        return batch.permute(1, 3, 0, 2, 4).flatten(2), None, None, None  # (B, T, 3C)
+
+
+def _portions(positions: int) -> list[tuple[int, int]]:
+    return [(start, min(positions, start + QUERIES)) for start in range(0, positions, QUERIES)]

@@ -12,7 +12,7 @@ from torch.nn import functional
 from minigpt.config import ModelConfig
 from minigpt.model.attention import CausalSelfAttention, visible_keys
 from minigpt.model.cache import KVCache
-from minigpt.model.dropout import Dropout, no_dropout, seeded_dropout
+from minigpt.model.dropout import Dropout, SeededDropout, no_dropout
 from minigpt.model.fused import FusedAttention
 from minigpt.model.linear import linear
 from minigpt.model.trace import Recorder, Trace, pass_on
@@ -79,11 +79,11 @@ class Block(nn.Module):
     ) -> torch.Tensor:
         """(B, T, C) -> (B, T, C)."""
         normed = keep("norm1", self.norm1(x))
-        attended = dropout(self.attention(normed, visible, keep, cache, block, dropout, fused))
-        x = keep("residual1", x + attended if self.residual else attended)
+        attended = self.attention(normed, visible, keep, cache, block, dropout, fused)
+        x = keep("residual1", dropout.added(x, attended) if self.residual else dropout(attended))
         normed = keep("norm2", self.norm2(x))
-        thought = dropout(self.ffn(normed, keep))
-        return keep("block_output", x + thought if self.residual else thought)
+        thought = self.ffn(normed, keep)
+        return keep("block_output", dropout.added(x, thought) if self.residual else dropout(thought))
 
 
 class MiniGPT(nn.Module):
@@ -171,7 +171,7 @@ class MiniGPT(nn.Module):
         self._check(ids, valid, cache, start)
         dropout = no_dropout
         if self.training and self.config.dropout:
-            dropout = seeded_dropout(self.config.dropout, generator)
+            dropout = SeededDropout(self.config.dropout, generator)
         positions = ids.shape[1]
         tokens = keep("token_embedding", self.token_embedding[ids])  # (B, T, C)
         places = keep("position_embedding", self.position_embedding[start : start + positions])  # (T, C)

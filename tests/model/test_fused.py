@@ -7,6 +7,7 @@ import torch
 
 from minigpt.config import preset
 from minigpt.model import fused
+from minigpt.model.dropout import SeededDropout
 from minigpt.model.fused import FusedAttention
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
@@ -15,6 +16,16 @@ from minigpt.model.trace import pass_on
 SMALL = replace(
     preset("chapter-7").model, vocab_size=31, width=16, layers=2, dtype="float64", init_std=0.5, dropout=0.0
 )
+
+
+class Even(SeededDropout):
+    """Keeps every number; multiplies it by `scale`."""
+
+    def __init__(self, scale: float):
+        self.scale = scale
+
+    def mask(self, shape: torch.Size, dtype: torch.dtype) -> torch.Tensor:
+        return torch.ones(shape, dtype=dtype)
 
 
 def looked_at(name, values):
@@ -38,7 +49,7 @@ def case(lengths: list[int] | None, positions: int = 9) -> tuple[torch.Tensor, t
 def test_logits_and_gradients_equal_those_of_the_stages(lengths, queries, path, monkeypatch):
     monkeypatch.setattr(fused, "QUERIES", queries)
     if path == "product":  # the branch with dropout, with a dropout that drops nothing
-        monkeypatch.setattr("minigpt.model.gpt.no_dropout", torch.clone)
+        monkeypatch.setattr("minigpt.model.gpt.no_dropout", Even(1.0))
     ids, valid, targets = case(lengths)
     results = []
     for keep in (pass_on, looked_at):
@@ -52,7 +63,7 @@ def test_logits_and_gradients_equal_those_of_the_stages(lengths, queries, path, 
 
 def test_only_unwatched_training_is_fused(monkeypatch):
     calls = []
-    monkeypatch.setattr(FusedAttention, "__call__", lambda self, q, k, v: calls.append(1) or v)
+    monkeypatch.setattr(FusedAttention, "__call__", lambda self, qkv, heads: calls.append(1) or qkv[..., :16])
     ids, valid, _ = case([9, 4, 1])
     model = MiniGPT(SMALL)
     model.eval()(ids, valid)
@@ -73,7 +84,32 @@ def test_padding_elsewhere_takes_the_stages():
 
 
 def test_dropped_weights_are_the_dropout_of_the_softmax():
-    q, k, v = torch.randn(3, 2, 2, 5, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    halved = FusedAttention(5, None, torch.float64, lambda x: x / 2)
-    whole = FusedAttention(5, None, torch.float64, torch.clone)
-    assert torch.allclose(2 * halved(q, k, v), whole(q, k, v), rtol=0, atol=1e-15)
+    qkv = torch.randn(2, 5, 24, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    halved = FusedAttention(5, None, torch.float64, Even(0.5))
+    whole = FusedAttention(5, None, torch.float64, Even(1.0))
+    assert torch.allclose(2 * halved(qkv, 2), whole(qkv, 2), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("queries", [3, 8])
+def test_dropped_attention_and_its_gradient_by_definition(queries, monkeypatch):
+    """Against softmax, the same bits, and automatic differentiation; 8 positions are a portion, or three."""
+    monkeypatch.setattr(fused, "QUERIES", queries)
+    generator = torch.Generator().manual_seed(5)
+    qkv = torch.randn(2, 8, 24, dtype=torch.float64, generator=generator).requires_grad_()
+    direction = torch.randn(2, 8, 8, dtype=torch.float64, generator=generator)
+    drop = SeededDropout(0.4, torch.Generator().manual_seed(6))
+    joined = FusedAttention(8, None, torch.float64, drop)(qkv, 2)
+    (joined * direction).sum().backward()
+    drop, found = SeededDropout(0.4, torch.Generator().manual_seed(6)), qkv.grad.clone()
+    masks, ends = torch.zeros(4, 8, 8, dtype=torch.float64), [(s, min(8, s + queries)) for s in range(0, 8, queries)]
+    sizes = [4 * (end - start) * end for start, end in ends]
+    bits = drop.mask(torch.Size([sum(sizes)]), torch.float64).split(sizes)
+    for (start, end), some in zip(ends, bits, strict=True):
+        masks[:, start:end, :end] = some.view(4, -1, end)
+    q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in qkv.chunk(3, -1))
+    scores = (q @ k.transpose(-2, -1) / 2).masked_fill(torch.ones(8, 8).triu(1).bool(), float("-inf"))
+    expected = ((scores.softmax(-1) * masks.view(2, 2, 8, 8) * drop.scale) @ v).transpose(1, 2).flatten(2)
+    qkv.grad = None
+    (expected * direction).sum().backward()
+    assert (joined - expected).abs().max() < 1e-14
+    assert (found - qkv.grad).abs().max() < 1e-14
