@@ -11,6 +11,7 @@ from minigpt.model.parameters import shape_only
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.tokenizers.learning import Learned
+from minigpt.training.heap import keep_freed_memory
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
 from minigpt.training.runs import Run, check_fit, prepare
@@ -23,6 +24,7 @@ def new_run(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainC
     Raises ValueError as `lay_out` does.
     """
     torch.set_num_threads(1)
+    keep_freed_memory()
     run = lay_out(folder, preset, corpus, training)
     return run, prepare(run)
 
@@ -57,6 +59,7 @@ def resume_run(
     training config, and for a folder that is no run or holds a damaged resume state.
     """
     torch.set_num_threads(1)
+    keep_freed_memory()
     run = Run(folder)
     info = run.info
     if preset or corpus or training:

@@ -103,3 +103,21 @@ def test_gradients_are_left_alone():
     before = [parameter.grad.clone() for parameter in model.parameters()]
     Adam(model, TrainConfig()).update(1, 0.1)
     assert all(torch.equal(a, p.grad) for a, p in zip(before, model.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_float32_takes_one_kernel_that_does_the_same(decay: float):
+    config = TrainConfig(optimizer="adamw" if decay else "adam", weight_decay=decay, beta1=0.8, beta2=0.95)
+    exact, model = filled_model(tied_head=True), filled_model(tied_head=True).float()
+    reference, optimizer = Adam(exact, config), Adam(model, config)
+    generator = torch.Generator().manual_seed(9)
+    for step in range(1, 21):
+        put_gradients(exact, generator)
+        for one, other in zip(model.parameters(), exact.parameters(), strict=True):
+            one.grad = other.grad.float()
+        reference.update(step, 0.01 * step)
+        optimizer.update(step, 0.01 * step)
+    for one, other in zip(model.parameters(), exact.parameters(), strict=True):
+        assert (one - other).abs().max() < 1e-5
+    for name, moment in optimizer.second.items():
+        assert (moment - reference.second[name]).abs().max() < 1e-5 and moment.dtype == torch.float32
