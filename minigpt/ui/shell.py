@@ -85,8 +85,8 @@ def warm() -> Warming:
     """Import the slow packages once, in the background.
 
     Torch comes first, as nothing can be shown without it; what the first page can do without waits until it
-    stands. At the end everything imported is taken out of the collector's rounds. One torch thread: several
-    readers on two cores are served faster so.
+    stands. At the end everything imported is taken out of the collector's rounds, and the trainer process is
+    started, to be warm when somebody trains. One torch thread: several readers on two cores are served faster so.
     """
     warming = Warming(threading.Event(), threading.Event())
 
@@ -104,6 +104,9 @@ def warm() -> Warming:
 
         gc.collect()
         gc.freeze()
+        from minigpt.ui.trainer import trainer
+
+        trainer()
 
     threading.Thread(target=work, daemon=True).start()
     return warming
