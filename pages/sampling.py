@@ -17,6 +17,7 @@ from minigpt.ui.text import plain, t
 
 shell.guard()
 view = shell.view()
+sampling_setup.follow(view.space.model)
 setup = sampling_setup.current()
 
 st.title(t("How do settings change its voice?"))

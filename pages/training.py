@@ -6,6 +6,7 @@ from minigpt.training.shelf import runs_of
 from minigpt.ui import (
     browser,
     messages,
+    opening,
     shell,
     trainer,
     training_compare,
@@ -59,6 +60,8 @@ with chooser:
     )
 with beside:
     others = training_compare.others(run)
+if trainer.state(run).status != "deleted":
+    training_compare.guarded(opening.draw, run)
 training_panel.draw(run, others)
 if trainer.state(run).status != "deleted":
     training_compare.guarded(training_compare.table, run, others)

@@ -9,10 +9,12 @@ from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
 from minigpt.limits import limit
 from minigpt.ui import messages
 from minigpt.ui.components.record import record_box
+from minigpt.ui.opening import PROMPT, first_prompt
 from minigpt.ui.text import t
 
 STATE = "sampling"
 COMPARISON = "sampling_comparison"  # the tokens so far; without it the page begins anew
+FOLLOWED = "sampling_followed"  # the prompt that came from the model at hand
 LETTERS = "ABCD"
 CUSTOM = "custom"
 NEXT = ("greedy", "temperature-0.8", "top-k-20", "top-p-0.9")  # presets of new columns
@@ -22,7 +24,7 @@ NEXT = ("greedy", "temperature-0.8", "top-k-20", "top-p-0.9")  # presets of new 
 class Setup:
     """What is compared. `dice` is the seed of throws that all columns share, None when each has its own."""
 
-    prompt: str = "The "
+    prompt: str = PROMPT
     columns: tuple[SampleConfig, ...] = (PRESETS["greedy"], PRESETS["temperature-0.8"], PRESETS["top-k-20"])
     dice: int | None = None
     by_hand: bool = False
@@ -38,6 +40,14 @@ def current() -> Setup:
 def choose(**changes) -> None:
     """Change the setup, in a callback."""
     st.session_state[STATE] = replace(current(), **changes)
+
+
+def follow(model: str) -> None:
+    """While nobody has typed a prompt, it is one that the model knows."""
+    before, now = st.session_state.get(FOLLOWED, Setup().prompt), first_prompt(model)
+    st.session_state[FOLLOWED] = now
+    if current().prompt == before != now:
+        choose(prompt=now)
 
 
 def write_url(setup: Setup) -> None:

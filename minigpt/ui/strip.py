@@ -6,7 +6,7 @@ from minigpt.imports import import_title, imports_of, is_import
 from minigpt.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.shelf import runs_of
-from minigpt.ui import browser, examples, messages, playing, workspace
+from minigpt.ui import browser, examples, messages, opening, playing, workspace
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box
 from minigpt.ui.text import t
@@ -181,7 +181,7 @@ def _set_record(text: str) -> None:
 
 
 def _take_model() -> None:
-    workspace.choose(model=st.session_state["model_choice"], step=None, block=0, head=0)
+    opening.look_at(st.session_state["model_choice"])
 
 
 def _take_step() -> None:

@@ -40,14 +40,9 @@ def table(id: str, beside: list[str]) -> None:
 
 
 def take_away(id: str) -> None:
-    """Downloads, made when they are asked for, and the way into the time machine."""
+    """Downloads, made when they are asked for."""
     run = _run(id)
     with st.container(horizontal=True, vertical_alignment="bottom", key="train_take"):
-        st.button(
-            t("Look inside on every page"), icon=":material/visibility:", key="train_open", disabled=not run.steps,
-            help=t("Puts this run into the strip above; its step slider then offers every saved step."),
-            on_click=workspace.choose, kwargs={"model": f"run-{id}", "step": None},
-        )  # fmt: skip
         st.download_button(
             t("Metrics, CSV"), lambda: metrics_csv(run), f"{id}.csv", "text/csv", key="train_csv",
             icon=":material/download:", on_click="ignore",

@@ -249,7 +249,7 @@ def test_the_time_machine_shows_each_saved_step_of_a_run(runs):
     id = begin(at, steps=10)
     wait_until(id, "finished")
     at.run()
-    at.button(key="train_open").click().run()
+    at.button(key="train_look").click().run()
     assert at.select_slider(key="step_choice").options == ["0", "1", "2", "4", "8", "10"]
     at.switch_page("pages/overview.py").run()
     at.select_slider(key="step_choice").set_value(4).run()
