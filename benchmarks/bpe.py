@@ -1,25 +1,29 @@
-"""How fast byte-level BPE learns and encodes, beside an obvious trainer and Hugging Face's `tokenizers`.
+"""How fast byte-level BPE learns and encodes, beside Hugging Face's `tokenizers` and an obvious trainer.
 
-    python benchmarks/bpe.py            1 MB of text, 256 merges, one core
+    python benchmarks/bpe.py            1 MB with 256 merges, 10 MB with 1,024; one core, two minutes
     python benchmarks/bpe.py --megabytes 0.2 --merges 64
 
-The text is made here from a fixed seed, so that every machine reads the same bytes. The obvious trainer
-counts all pairs again for each merge; it gets a small slice of the text, and so do we for the ratio.
-All seconds are processor time.
+The text is made here from a fixed seed, so that every machine reads the same bytes. Both programs learn
+from whole lines, each in a process of its own, whose greatest memory counts with the text and all that
+was imported; minigpt also learns from the same text as one record, where tokenizers has no end. The
+obvious trainer counts all pairs again for each merge; it gets a small slice of the text, and so do we
+for the ratio. All seconds are processor time. Peak memory needs Linux or macOS.
 """
 
 import argparse
+import json
 import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from pathlib import Path
 from time import process_time
 
-os.environ["RAYON_NUM_THREADS"] = "1"  # read by Hugging Face's tokenizers when they are imported
-os.environ["TOKENIZERS_PARALLELISM"] = "false"
-
+ONE_CORE = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
+CASES = ((1.0, 256), (10.0, 1024))
 FIRST_MERGE = 259
 
 
@@ -96,48 +100,90 @@ def hugging_face(lines: list[str], merges: int):
     return tokenizer
 
 
-def main() -> None:
-    """Train, encode, compare, print."""
+def minigpt_work(texts: list[str], merges: int) -> dict:
+    """Seconds of learning and encoding by minigpt, and the number of ids."""
     from minigpt.tokenizers.byte_bpe import ByteBPE
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--megabytes", type=float, default=1.0)
-    parser.add_argument("--merges", type=int, default=256)
-    parser.add_argument("--slice", type=int, default=20_000, help="bytes for the obvious trainer")
-    options = parser.parse_args()
+    tokenizer, learning = timed(ByteBPE.train, texts, merges)
+    ids, encoding = timed(tokenizer.encode_batch, texts)
+    return {"learning": learning, "encoding": encoding, "ids": sum(map(len, ids))}
 
-    lines = english_like(int(options.megabytes * 1e6))
-    megabytes = sum(len(line) + 1 for line in lines) / 1e6
-    print(f"{megabytes:.2f} MB in {len(lines):,} lines, {options.merges} merges")
-    tokenizer, ours = timed(ByteBPE.train, lines, options.merges)
-    print(f"minigpt trains              {ours:8.2f} s  ({megabytes / ours:.2f} MB/s)")
-    ids, seconds = timed(tokenizer.encode_batch, lines)
-    count = sum(map(len, ids))
-    print(f"minigpt encodes, batch      {seconds:8.2f} s  ({megabytes / seconds:.2f} MB/s, {count:,} ids)")
-    whole, seconds = timed(tokenizer.encode, "\n".join(lines))
-    print(f"minigpt encodes, one text   {seconds:8.2f} s  ({megabytes / seconds:.2f} MB/s, {len(whole):,} ids)")
 
-    part = english_like(min(options.slice, int(options.megabytes * 1e6)))
-    fast, quick = timed(lambda: list(ByteBPE.train_steps(part, options.merges)))
-    slow, seconds = timed(slow_train, part, options.merges)
+def tokenizers_work(texts: list[str], merges: int) -> dict:
+    """The same by tokenizers."""
+    tokenizer, learning = timed(hugging_face, texts, merges)
+    rows, encoding = timed(tokenizer.encode_batch, texts)
+    return {"learning": learning, "encoding": encoding, "ids": sum(len(row.ids) for row in rows)}
+
+
+WORKS = {
+    "minigpt": minigpt_work,
+    "tokenizers": tokenizers_work,
+    "one record": lambda lines, merges: minigpt_work(["\n".join(lines)], merges),
+}
+
+
+def in_a_process(work: str, megabytes: float, merges: int) -> dict:
+    """What one of WORKS measures on a fresh text in a process of its own, with its peak memory in MB."""
+    command = [sys.executable, __file__, "--work", work, "--megabytes", str(megabytes), "--merges", str(merges)]
+    done = subprocess.run(command, env=os.environ | ONE_CORE, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def measured(work: str, megabytes: float, merges: int) -> dict:
+    """The measurement itself; `bytes` counts a newline a line."""
+    import resource
+
+    lines = english_like(int(megabytes * 1e6))
+    result = WORKS[work](lines, merges)
+    unit = 1e6 if sys.platform == "darwin" else 1e3  # ru_maxrss is in bytes there, in KiB elsewhere
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return result | {"peak": peak, "lines": len(lines), "bytes": sum(len(line) + 1 for line in lines)}
+
+
+def compare(megabytes: float, merges: int) -> None:
+    """Print one case: a row for each of WORKS."""
+    rows = {work: in_a_process(work, megabytes, merges) for work in WORKS}
+    peer, size = rows["tokenizers"], rows["minigpt"]["bytes"] / 1e6
+    print(f"{size:.2f} MB in {rows['minigpt']['lines']:,} lines, {merges:,} merges")
+    print("                  learning   times as fast   peak memory   encoding    times as fast         ids")
+    for work, row in rows.items():
+        learning, encoding = (peer[part] / row[part] for part in ("learning", "encoding"))
+        print(
+            f"  {work:<12} {row['learning']:9.2f} s {learning:12.2f} {row['peak']:12,.0f} MB "
+            f"{size / row['encoding']:6.2f} MB/s {encoding:12.2f} {row['ids']:14,}"
+        )
+
+
+def compare_with_the_obvious(size: int, merges: int) -> None:
+    """Print how long the obvious trainer takes for `size` bytes."""
+    from minigpt.tokenizers.byte_bpe import ByteBPE
+
+    lines = english_like(size)
+    fast, quick = timed(lambda: list(ByteBPE.train_steps(lines, merges)))
+    slow, seconds = timed(slow_train, lines, merges)
     same = [(step.left, step.right, step.count) for step in fast] == slow
-    print(f"on {sum(len(line) + 1 for line in part):,} bytes of it:")
-    print(f"  minigpt trains            {quick:8.2f} s")
-    print(f"  the obvious trainer       {seconds:8.2f} s  ({seconds / quick:.1f} x as long, equal merges: {same})")
+    print(f"{sum(len(line) + 1 for line in lines):,} bytes, {merges:,} merges")
+    print(f"  minigpt learns in {quick:.2f} s, the obvious trainer in {seconds:.2f} s: {seconds / quick:.1f} x as long")
+    print(f"  equal merges: {same}")
 
-    try:
-        peer, seconds = timed(hugging_face, lines, options.merges)
-    except ImportError:
-        print("Hugging Face tokenizers are not installed")
+
+def main() -> None:
+    """Print the cases, or be the process of one of them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--megabytes", type=float, help="of text, in place of the two cases")
+    parser.add_argument("--merges", type=int, default=256, help="with --megabytes")
+    parser.add_argument("--slice", type=int, default=20_000, help="bytes for the obvious trainer")
+    parser.add_argument("--work", choices=WORKS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        print(json.dumps(measured(options.work, options.megabytes, options.merges)))
         return
-    print(f"tokenizers trains           {seconds:8.2f} s  ({seconds / ours:.1f} x as long as minigpt)")
-    encoded, seconds = timed(peer.encode_batch, lines)
-    count = sum(len(row.ids) for row in encoded)
-    print(f"tokenizers encodes, batch   {seconds:8.2f} s  ({megabytes / seconds:.2f} MB/s, {count:,} ids)")
+    for megabytes, merges in CASES if options.megabytes is None else [(options.megabytes, options.merges)]:
+        compare(megabytes, merges)
+    compare_with_the_obvious(options.slice, options.merges)
 
 
 if __name__ == "__main__":
-    import sys
-
     sys.path.insert(0, str(Path(__file__).parents[1]))
     main()

@@ -35,9 +35,9 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
     """Read what a tokenizer's `save` wrote, whichever it was; ValueError that names the fault."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a tokenizer file: {error}") from error
     format = content.get("format") if isinstance(content, dict) else None
-    if format not in READERS:
+    if not isinstance(format, str) or format not in READERS:
         raise ValueError(f"{path} is not a tokenizer file of format {' or '.join(READERS)}")
     return READERS[format](path, content)

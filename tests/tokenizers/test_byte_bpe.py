@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.bpe import slow_merge, slow_train
+from benchmarks.bpe import english_like, slow_merge, slow_train
 from minigpt.tokenizers.byte_bpe import BOS, EOS, FIRST_MERGE, PAD, SPECIALS, ByteBPE, Merge
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -38,6 +38,24 @@ def test_decode_undoes_encode(text: str):
 def test_training_equals_the_obvious_trainer(texts: list[str], merges: int):
     found = [(step.left, step.right, step.count) for step in ByteBPE.train_steps(texts, merges)]
     assert found == slow_train(texts, merges)
+
+
+RUNS = st.lists(st.tuples(st.sampled_from("aab"), st.integers(1, 40)), max_size=12)
+TIES = st.one_of(
+    RUNS.map(lambda runs: "".join(letter * length for letter, length in runs)),
+    st.tuples(st.text("abc", max_size=8), st.integers(0, 30)).map(lambda pair: pair[0] * pair[1]),
+    st.permutations("abcdefghijkl").map("".join),
+    st.text("ab", max_size=200),
+)
+
+
+@given(st.lists(TIES, max_size=4))
+def test_many_ties_and_runs_until_no_pair_is_left(texts: list[str]):
+    found = [(step.left, step.right, step.count) for step in ByteBPE.train_steps(texts, 500)]
+    assert found == slow_train(texts, 500)
+    tokenizer = ByteBPE((left, right) for left, right, _ in found)
+    assert tokenizer.encode_batch(texts) == [slow_encode(text, tokenizer.merges) for text in texts]
+    assert all(len(ids) <= 1 for ids in tokenizer.encode_batch(texts))
 
 
 @given(st.lists(SMALL, max_size=6), st.integers(0, 12))
@@ -192,6 +210,16 @@ def test_two_hundred_thousand_letters():
     assert len(ids) < 20
     assert tokenizer.decode(ids) == text
     assert ByteBPE().decode(ByteBPE().encode(text)) == text
+
+
+@pytest.mark.parametrize("separator", ["", " "])
+def test_one_long_record(separator: str):
+    """A megabyte without a newline, and without even a space, is learned and encoded as a whole."""
+    words = [line.replace(" ", separator) for line in english_like(1_000_000)]
+    text = separator.join(words)
+    tokenizer = ByteBPE.train([text], 64)
+    assert len(tokenizer.merges) == 64
+    assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
 def test_fingerprint_is_about_ids_only():
