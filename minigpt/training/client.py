@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+NICENESS = 10
 PATIENCE = 30.0  # seconds for an answer of a process that is still starting; a warm one takes under one
 
 
@@ -119,9 +120,14 @@ def _standing(message: dict) -> Standing:
 
 
 def _spawn() -> subprocess.Popen:
-    """The trainer, in a session of its own, so that Ctrl-C in the server's terminal does not reach it."""
-    own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {"start_new_session": True}
-    return subprocess.Popen(
+    """The trainer, in a session of its own, so that Ctrl-C in the server's terminal does not reach it.
+
+    Its priority is low from the first moment, so that its imports do not delay a page.
+    """
+    own: dict = {"start_new_session": True}
+    if os.name == "nt":
+        own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
+    process = subprocess.Popen(
         [sys.executable, "-m", "minigpt.training.service"],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"},
@@ -131,3 +137,7 @@ def _spawn() -> subprocess.Popen:
         encoding="utf-8",
         **own,
     )
+    if hasattr(os, "setpriority"):
+        with contextlib.suppress(OSError):  # it has ended already: the listener sees that
+            os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
+    return process

@@ -14,6 +14,7 @@ from typing import TextIO
 
 import torch
 
+from minigpt.training.client import NICENESS
 from minigpt.training.desk import Desk
 
 
@@ -64,9 +65,9 @@ def _read(commands: TextIO, lines: queue.SimpleQueue) -> None:
 
 
 def _be_humble() -> None:
-    """Low priority: pages come first."""
+    """Low priority, if that was not said at the start: pages come first."""
     if hasattr(os, "nice"):
-        os.nice(10)
+        os.nice(max(0, NICENESS - os.nice(0)))
 
 
 if __name__ == "__main__":
