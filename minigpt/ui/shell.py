@@ -23,17 +23,21 @@ def configure() -> None:
 
 
 def route():
-    """The one navigation of the app, in the order of computation; addresses do not depend on the language."""
+    """The one navigation of the app, in the order of computation; addresses do not depend on the language.
+
+    Without icons, so that all names fit beside each other in a window of 820 px.
+    """
     return st.navigation(
         [
-            st.Page("pages/overview.py", title=t("Overview"), icon=":material/route:", default=True),
-            st.Page("pages/tokens.py", title=t("Tokens"), icon=":material/token:", url_path="tokens"),
-            st.Page("pages/stages.py", title=t("Stages"), icon=":material/stacks:", url_path="stages"),
-            st.Page("pages/attention.py", title=t("Attention"), icon=":material/grid_on:", url_path="attention"),
-            st.Page("pages/logits.py", title=t("Logits"), icon=":material/bar_chart:", url_path="logits"),
-            st.Page("pages/training.py", title=t("Training"), icon=":material/model_training:", url_path="training"),
-            st.Page("pages/sampling.py", title=t("Sampling"), icon=":material/casino:", url_path="sampling"),
-            st.Page("pages/corpus.py", title=t("Corpus"), icon=":material/library_books:", url_path="corpus"),
+            st.Page("pages/overview.py", title=t("Overview"), default=True),
+            st.Page("pages/tokens.py", title=t("Tokens"), url_path="tokens"),
+            st.Page("pages/stages.py", title=t("Stages"), url_path="stages"),
+            st.Page("pages/attention.py", title=t("Attention"), url_path="attention"),
+            st.Page("pages/logits.py", title=t("Logits"), url_path="logits"),
+            st.Page("pages/training.py", title=t("Training"), url_path="training"),
+            st.Page("pages/sampling.py", title=t("Sampling"), url_path="sampling"),
+            st.Page("pages/corpus.py", title=t("Corpus"), url_path="corpus"),
+            st.Page("pages/models.py", title=t("Models"), url_path="models"),
         ],
         position="top",
     )
