@@ -1,5 +1,6 @@
 """The corpus: every fault of a file in one sentence, the hash of the content, texts in both splits."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -129,3 +130,55 @@ def test_endless_nesting_is_one_sentence(tmp_path):
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(ValueError, match="nested too deeply"):
         load_corpus(tmp_path / "deep.json")
+
+
+@pytest.mark.parametrize(
+    ("train", "validation", "sentence"),
+    [
+        (["a", "b\ud83d"], [], r"corpus 'c': train record 2 holds half a character, U\+D83D at index 1"),
+        (["a"], ["b", "\ud83d" + "\ude00"], r"validation record 2 holds half a character, U\+D83D at index 0"),
+        (["a"] * 5000 + ["\udc00"], [], r"corpus 'c': train record 5001 holds half a character, U\+DC00 at index 0"),
+        (["a", 5], [], "corpus 'c': train record 2 must be a text, got 5"),
+        (["a"], [None], "corpus 'c': validation record 1 must be a text, got None"),
+        (["a", ""], [], "corpus 'c' has an empty record: train-02"),
+        ([], ["a"], "corpus 'c' has no usable records to train on"),
+    ],
+)
+def test_a_corpus_built_in_code_is_checked_too(train: list, validation: list, sentence: str):
+    with pytest.raises(ValueError, match=sentence):
+        corpus(train, validation)
+
+
+def test_names_and_ids_are_checked_too():
+    for made, sentence in (
+        (lambda: Corpus("\ud800", (Record("a", "b"),)), "the name of a corpus holds half a character"),
+        (lambda: Corpus("c", (Record("\ud800", "b"),)), r"corpus 'c': the id of train record 1 holds half a character"),
+        (lambda: Corpus("c", (Record(1, "b"),)), "corpus 'c': the id of train record 1 must be a text, got 1"),
+        (lambda: Corpus("c", (Record("x", "a"), Record("x", "b"))), "corpus 'c' uses the record id 'x' 2 times"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            made()
+
+
+@pytest.mark.parametrize("size", [1, 2, 4095, 4096, 4097, 9000])
+@pytest.mark.parametrize("validates", [0, 1, 4097])
+def test_hash_is_that_of_the_whole_json(size: int, validates: int):
+    """Run folders hold it: however it is reckoned, it is the SHA-256 of one JSON text."""
+    made = corpus([f"é{i}\u2028\"\\\n\x7f😀" for i in range(size)], [f"v{i}" for i in range(validates)])
+    rows = [[{"id": r.id, "text": r.text} for r in split] for split in (made.train, made.validation)]
+    content = json.dumps({"train": rows[0], "validation": rows[1]})
+    assert made.hash == hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def test_hash_of_the_bundled_corpus_is_the_one_its_run_states(data: Path):
+    info = json.loads((data / "mini-gpt" / "run" / "run.json").read_text(encoding="utf-8"))
+    assert bundled_corpus().hash == info["corpus_hash"] == "930d17f7dd642f1a"
+
+
+def test_hash_is_reckoned_once(monkeypatch: pytest.MonkeyPatch):
+    made = corpus(["a"])
+    first = made.hash
+    monkeypatch.setattr("minigpt.corpus.records._json_pieces", None)
+    assert made.hash is first
+    with pytest.raises(AttributeError):
+        made.hash = "other"
