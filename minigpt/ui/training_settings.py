@@ -17,6 +17,7 @@ from minigpt.ui import corpora, messages, tokenizing, training_waiting
 from minigpt.ui.corpus_fit import advice_for, fit_fault
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of
+from minigpt.ui.training_shape import note, shaped
 
 FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 
@@ -31,12 +32,13 @@ def draw(on_start) -> None:
     with name:
         help = t("The settings of the source texts. Everything else follows from them.")
         st.selectbox(t("Preset"), tuple(PRESETS), key="train_preset", persist_state="session", help=help)
-    base = preset(st.session_state["train_preset"])
+    base = shaped(preset(st.session_state["train_preset"]))
     for column, name in ((steps, "steps"), (rate, "learning_rate")):
         with column:
             field(base, name)
     with st.expander(t("More settings"), key="train_more"):
         _more(base)
+    note(base)
     chosen_preset, faults = chosen()
     for fault in faults:
         messages.problem(fault)
@@ -52,7 +54,7 @@ def draw(on_start) -> None:
 
 def chosen() -> tuple[Preset | None, list[str]]:
     """What the widgets say at this moment; read in a callback too, where a click may bring a value just typed."""
-    base = preset(st.session_state["train_preset"])
+    base = shaped(preset(st.session_state["train_preset"]))
     values = {name: st.session_state[key_of(base, name)] for name in (*FIRST, *SHAPE, *MORE)}
     values["sample_prompts"] = st.session_state[_prompts_key(base)]
     parts = {part: {} for part in PARTS}
@@ -165,7 +167,8 @@ def _vocab_size(choice: corpora.Choice, config: TokenizerConfig) -> int:
 
 def _about(choice: corpora.Choice, found: Preset) -> str:
     """What the next run is, in numbers."""
-    said = [t("{about}.", about=t(found.about).capitalize())]
+    about = t(found.about)
+    said = [t("{about}.", about=about[:1].upper() + about[1:])]
     if not choice.ready:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)

@@ -1,0 +1,49 @@
+"""A shape on its way from the models page to the training page: what the form there has no field for comes along."""
+
+from dataclasses import fields, replace
+
+import streamlit as st
+
+from minigpt.config import ModelConfig, Preset, preset
+from minigpt.shapes import SEPARATOR, shape_name
+from minigpt.ui.text import plain, t
+from minigpt.ui.training_fields import FIRST, MORE, SHAPE, key_of
+
+SHAPED = "train_shaped"  # session: the preset's name and the model fields that differ from it
+
+
+def hand_over(name: str, config: ModelConfig) -> None:
+    """Make the next run one of this config; its vocabulary is left to the corpus."""
+    base = preset(name)
+    values = {field.name: getattr(config, field.name) for field in fields(ModelConfig)}
+    values = {field: value for field, value in values.items() if field != "vocab_size"}
+    st.session_state["train_preset"] = name
+    st.session_state[SHAPED] = (name, {f: value for f, value in values.items() if value != getattr(base.model, f)})
+    for field in (*FIRST, *SHAPE, *MORE):
+        if field in values:
+            st.session_state[key_of(base, field)] = values[field]
+
+
+def shaped(base: Preset) -> Preset:
+    """The preset with the shape that was handed over for it, or as it is."""
+    name, changes = st.session_state.get(SHAPED, ("", {}))
+    return replace(base, model=replace(base.model, **changes)) if name == base.name else base
+
+
+def note(base: Preset) -> None:
+    """Say what was handed over beyond the fields of the form, and offer to drop it."""
+    own = shaped(base).model
+    hidden = {f.name: getattr(base.model, f.name) for f in fields(ModelConfig) if f.name in (*SHAPE, *MORE)}
+    differing = shape_name(base.name, replace(own, **hidden)).split(SEPARATOR)[1:]
+    if not differing:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="train_shape_note"):
+        st.caption(plain(t("From the Models page: {fields}.", fields=", ".join(differing))), width="content")
+        st.button(t("Drop"), key="train_shape_drop", type="tertiary", on_click=_drop, args=(base,))
+
+
+def _drop(base: Preset) -> None:
+    st.session_state.pop(SHAPED, None)
+    for field in fields(ModelConfig):
+        if field.name in (*SHAPE, *MORE):
+            st.session_state[key_of(base, field.name)] = getattr(base.model, field.name)

@@ -1,0 +1,37 @@
+"""How big is it, and where are the numbers?"""
+
+import streamlit as st
+
+from minigpt.ui import (
+    models_config,
+    models_counts,
+    models_exchange,
+    models_headline,
+    models_memory,
+    models_untrained,
+    models_variants,
+    shell,
+)
+from minigpt.ui.text import t
+
+shell.guard()
+
+st.title(t("How big it is, and where the numbers are"))
+st.caption(t("Choose a shape or make one; everything below is counted from it. Then train it, or look inside."))
+config = models_config.draw()
+if config is not None:
+    models_headline.draw(models_config.chosen_preset(), config)
+    models_counts.draw(config)
+    left, right = st.columns(2, gap="large")
+    with left:
+        models_counts.conventions(config)
+    with right:
+        models_untrained.draw(config)
+    left, right = st.columns(2, gap="large")
+    with left:
+        models_memory.draw(config)
+    with right:
+        models_memory.doubling(config)
+    models_variants.draw(config)
+st.divider()
+models_exchange.draw()
