@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from minigpt.tokenizers.contract import EncodeStep
 from minigpt.tokenizers.labels import special_label, visible_label
+from minigpt.tokenizers.merging import merged
 from minigpt.tokenizers.pair_queue import PairQueue
 from minigpt.tokenizers.replay import Replay
 from minigpt.tokenizers.slots import BORDER, Slots, without_overlap
@@ -27,6 +29,7 @@ BOS, EOS, PAD = 256, 257, 258
 SPECIALS = {BOS: "BOS", EOS: "EOS", PAD: "PAD"}
 FIRST_MERGE = 259
 FORMAT = "minigpt-byte-bpe-1"
+SHORT = 2000  # bytes up to which one text is merged pair by pair, which is quicker there than a replay in arrays
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,14 @@ class ByteBPE:
         for rank, (left, right) in enumerate(self.merges):
             self._bytes[FIRST_MERGE + rank] = self._bytes[left] + self._bytes[right]
         self._replay = Replay(self.merges, FIRST_MERGE)
+        self._ranks = {pair: rank for rank, pair in enumerate(self.merges)}
 
     @property
     def vocab_size(self) -> int:
         """Number of ids: 256 bytes, 3 specials and the merges."""
         return FIRST_MERGE + len(self.merges)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """16 hex digits of the SHA-256 over format, specials and merges: equal ids exactly when equal."""
         content = json.dumps([FORMAT, sorted(SPECIALS.items()), self.merges])
@@ -114,15 +118,14 @@ class ByteBPE:
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without specials. Raises ValueError for a lone surrogate, with its index."""
-        return self.encode_batch([text])[0]
+        piece = _utf8(text)
+        if len(piece) <= SHORT:
+            return merged([*piece], self._ranks, range(FIRST_MERGE, self.vocab_size))
+        return self._replayed([piece])[0]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each text; one replay of the merges serves all of them."""
-        slots = Slots([_utf8(text) for text in texts], self.vocab_size)
-        self._replay.apply(slots)
-        ids = slots.ids()
-        borders, ids = np.flatnonzero(ids == BORDER).tolist(), ids.tolist()
-        return [ids[start + 1 : end] for start, end in pairwise(borders)]
+        return self._replayed([_utf8(text) for text in texts])
 
     def encode_steps(self, text: str) -> list[EncodeStep]:
         """The text after each merge that touches it, in rank order; empty when none does."""
@@ -186,6 +189,13 @@ class ByteBPE:
                 f"{tokenizer.fingerprint}, the file says {content.get('fingerprint')}"
             )
         return tokenizer
+
+    def _replayed(self, pieces: list[bytes]) -> list[list[int]]:
+        slots = Slots(pieces, self.vocab_size)
+        self._replay.apply(slots)
+        ids = slots.ids()
+        borders, ids = np.flatnonzero(ids == BORDER).tolist(), ids.tolist()
+        return [ids[start + 1 : end] for start, end in pairwise(borders)]
 
 
 def _utf8(text: str) -> bytes:
