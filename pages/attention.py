@@ -79,7 +79,8 @@ def cell_panel() -> None:
     text = [score.symbols, score.expression, "", weight.symbols, *weight.steps, weight.expression]
     lines.code("\n".join(text), language=None, wrap_lines=True)
     lines.caption(attending.difference_sentence(score, weight))
-    products.code(attending.terms_text(score), language=None)
+    long = len(score.terms) > 16
+    products.code(attending.terms_text(score), language=None, height=440 if long else "content")
 
 
 def heads_panel() -> None:

@@ -18,6 +18,7 @@ def losses_chart(
     alike. The second series is clear and as high as the chart: it takes clicks and shows `hover`, so that a
     bar of a small loss is as easy to hit as any. ECharts draws all texts as they are.
     """
+    right = max(92, 8 + 6 * max(len(name) for name, _ in lines))  # px, for the names of the levels
     top = 1.1 * max([*losses, *(height for _, height in lines)])
     bars = [
         {"value": loss, "itemStyle": {"color": TARGET if at == position else BAR}} for at, loss in enumerate(losses)
@@ -30,7 +31,7 @@ def losses_chart(
     names = [f"{at}  {label}" for at, label in enumerate(labels)]
     return {
         "animation": False,
-        "grid": {"left": 30, "right": 92, "top": 14, "bottom": 72, "outerBoundsMode": "none"},
+        "grid": {"left": 30, "right": right, "top": 14, "bottom": 72, "outerBoundsMode": "none"},
         "tooltip": {"trigger": "item", "formatter": "{b}", "confine": True},
         "xAxis": [
             {

@@ -48,7 +48,11 @@ def draw(view: View) -> None:
         max_cell=44,
     )
     st.dataframe(
-        pd.DataFrame(_lens_rows(view, reading.logits[:, here], depths)), key="lens", hide_index=True, width="stretch"
+        pd.DataFrame(_lens_rows(view, reading.logits[:, here], depths)),
+        key="lens",
+        hide_index=True,
+        width="stretch",
+        height=min(35 * (len(depths) + 1) + 3, 600),
     )
     st.caption(
         t(

@@ -89,7 +89,8 @@ def stage_rows(comparison: Comparison, step: Step) -> list[Row]:
     if count:
         rows.append(Row(t("{count:,} others", count=count), others, rest=True))
     forbidden = int(chain.forbidden.sum())
-    rows.append(Row(t("{count:,} blocked", count=forbidden), (blocked, None, None, None), rest=True))
+    if forbidden:
+        rows.append(Row(t("{count:,} blocked", count=forbidden), (blocked, None, None, None), rest=True))
     return rows
 
 
@@ -116,10 +117,14 @@ def numbers_frame(comparison: Comparison, step: Step) -> pd.DataFrame:
 
 
 def _caption(step: Step) -> str:
+    first = ""
+    if step.forbidden.any():
+        first = " " + t("Special ids but EOS and ids without a piece are blocked first.")
     total = step.chain.probabilities.double().sum().item()
     return t(
-        "All four panels share one scale. What is drawn from sums to {total:.12g} over the kept ids; BOS, PAD and ids "
-        "without a piece are blocked first. Entropy: raw {raw:.4f} nats, drawn from {own:.4f} nats.",
+        "All four panels share one scale. What is drawn from sums to {total:.12g} over the kept ids.{first} Entropy: "
+        "raw {raw:.4f} nats, drawn from {own:.4f} nats.",
+        first=first,
         total=total,
         raw=step.raw_entropy,
         own=step.entropy,

@@ -2,6 +2,7 @@
 
 from math import log
 
+from minigpt.figures.numbers import percent
 from minigpt.inspection import logit_summary
 from minigpt.model.reading import read_query
 from minigpt.model.trace import Stage
@@ -47,9 +48,9 @@ def _attention(view: View) -> Box:
     weights = stage.at(view.position)[view.head, : view.length]
     most = read_query(weights, view.batch.ids[0, : view.length], view.position)
     sentence = t(
-        "head {head} gives {share:.0%} of its weight to {piece} at position {key}",
+        "head {head} gives {share} of its weight to {piece} at position {key}",
         head=view.head,
-        share=most.share,
+        share=f"{most.share:.0%}" if most.share > 0.1 else percent(most.share),
         piece=view.labels[most.key],
         key=most.key,
     )
@@ -72,14 +73,15 @@ def _ffn(view: View) -> Box:
 def _logits(view: View) -> Box:
     stage = view.trace.logits
     logits = stage.at(view.position)
-    highest = logits.double().softmax(-1).sort(descending=True, stable=True)
+    highest = logits.double().softmax(-1).topk(min(16, len(logits)))
+    best = highest.values[0].item()
     sentence = t(
-        "it expects {piece} next, with {share:.1%}",
-        piece=view.label(int(highest.indices[0])),
-        share=highest.values[0].item(),
+        "it expects {piece} next, with {share}",
+        piece=view.label(int(logits.argmax())),
+        share=f"{best:.1%}" if 0.1 < best < 0.99 else percent(best),
     )
     note = t("{most} highest of {all}", most=min(16, len(logits)), all=f"{len(logits):,}")
-    strip = highest.values[:16].tolist()
+    strip = highest.values.tolist()
     return Box("logits", t("Logits"), shape(stage), sentence, strip, "probability", role="prediction", note=note)
 
 
@@ -93,7 +95,9 @@ def _loss(view: View) -> Box:
         loss=view.losses[view.position],
     )
     note = t("mean {loss:.4f}, all equal {uniform:.4f}", loss=view.loss, uniform=log(view.model.config.vocab_size))
-    return Box("loss", t("Loss"), "[]", sentence, view.losses[:SHOWN], "probability", role="target", note=note)
+    first = max(0, min(view.position - SHOWN // 2, view.length - SHOWN))  # the part around the position
+    strip = view.losses[first : first + SHOWN]
+    return Box("loss", t("Loss"), "[]", sentence, strip, "probability", role="target", note=note)
 
 
 def _values(view: View, stage: Stage) -> list[float]:

@@ -19,6 +19,7 @@ SAMPLES = (
     "the cat the cat",
     "<b>1</b> $x$ **b**\n🙂",
 )
+WRAPPED = 64  # positions; those of a longer record stand in one row that scrolls, so that the page stays in view
 LABEL = 120  # characters of an example that its chip shows
 
 
@@ -155,7 +156,8 @@ def _chips(view: View) -> None:
         )
         for position, (label, id) in enumerate(zip(view.labels, view.ids, strict=True))
     ]
-    chips(items, key="position", label=t("Position"), selected=view.position, on_select=_take_position)
+    few = view.length <= WRAPPED
+    chips(items, key="position", label=t("Position"), selected=view.position, on_select=_take_position, wrap=few)
 
 
 def _chip_hint(view: View, position: int) -> str:

@@ -38,7 +38,7 @@ def _ends(view: View) -> str:
 def slots(view: View) -> None:
     """The slots of the context: what is real, what is padding, and what the mean divides by."""
     context, tokenizer = view.context, view.tokenizer
-    unused, drawn = context - view.length, min(context, max(DRAWN, view.slots))
+    unused, drawn = context - view.length, min(context, max(DRAWN, view.length + view.length // 3))
     more = drawn - view.length
     st.write(_divisor(view, unused))
     figure = slots_figure(

@@ -12,6 +12,7 @@ from minigpt.ui.view import View
 
 STEP, OF = "replay_step", "replay_of"
 MOST_SPLIT = 8  # characters explained
+MOST_PIECES = 400  # chips of the text at one step
 
 
 def rule(view: View) -> str:
@@ -32,8 +33,8 @@ def rule(view: View) -> str:
 def draw(view: View) -> None:
     """Controls, the rule in words and chips, and the text at this step; characters as they are."""
     if view.tokenizer.kind == "chars":
-        row = [_chip(view.tokenizer, id) for id in view.ids[1:]]
-        chips(row, key="replay", label=t("The characters of the text"))
+        whole = ReplayState(tuple(view.ids[1:]), before=view.length - 1)
+        chips(_pieces(view.tokenizer, whole), key="replay", label=t("The characters of the text"))
         return
     try:
         states = replay(view.tokenizer, view.space.text)
@@ -106,7 +107,14 @@ def _rule(tokenizer: Tokenizer, state: ReplayState, step: int, last: int) -> Non
 
 
 def _pieces(tokenizer: Tokenizer, state: ReplayState) -> list[Chip]:
-    return [_chip(tokenizer, id, kind="fresh" if id == state.id else "plain") for id in state.ids]
+    """The pieces at this step; of a long text those around the first merge."""
+    place = state.ids.index(state.id) if state.id in state.ids else 0
+    first = max(0, min(place - MOST_PIECES // 4, len(state.ids) - MOST_PIECES))
+    shown = state.ids[first : first + MOST_PIECES]
+    row = [_chip(tokenizer, id, kind="fresh" if id == state.id else "plain") for id in shown]
+    after = len(state.ids) - first - len(shown)
+    before = [Chip(t("{count:,} before", count=first), kind="group")] if first else []
+    return [*before, *row, *([Chip(t("{count:,} after", count=after), kind="group")] if after else [])]
 
 
 def _split(view: View) -> None:
