@@ -23,6 +23,8 @@ EDGES = [
 TEXT = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.sampled_from(EDGES), max_size=6).map("".join)
 )
+ENTRIES = st.sampled_from(["format", "merges", "alphabet", "numbers", "pieces", "specials"])
+VALUES = st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(), max_size=3)
 PLAIN = ByteBPE.train(["the cat sat on the mat", "法国的首都叫巴黎", "a\n\nb\n\n\t\t  \t\t  ", *EDGES], merges=80)
 MERGED = {(100 + i, 101 + i): bytes([100 + i, 101 + i]) for i in range(10)}
 TOKENIZERS = {
@@ -31,10 +33,6 @@ TOKENIZERS = {
     "renumbered": RenumberedBPE(PLAIN, [*reversed(range(PLAIN.vocab_size))]),
     "gpt2": GPT2Tokenizer([*(bytes([i]) for i in range(256)), b"", *MERGED.values()], MERGED, {256: END}),
 }
-
-
-ENTRIES = st.sampled_from(["format", "merges", "alphabet", "numbers", "pieces", "specials"])
-VALUES = st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(), max_size=3)
 
 
 def fitting(name: str, text: str) -> Tokenizer:
