@@ -127,6 +127,13 @@ class ByteBPE:
         """The ids of each text; one replay of the merges serves all of them."""
         return self._replayed([_utf8(text) for text in texts])
 
+    def encode_arrays(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """The ids of each text as int32 arrays, which share one memory: for large texts."""
+        slots = Slots([_utf8(text) for text in texts], self.vocab_size)
+        self._replay.apply(slots)
+        ids = slots.ids()
+        return [ids[start + 1 : end] for start, end in pairwise(np.flatnonzero(ids == BORDER))]
+
     def encode_steps(self, text: str) -> list[EncodeStep]:
         """The text after each merge that touches it, in rank order; empty when none does."""
         slots = Slots([_utf8(text)], self.vocab_size)
