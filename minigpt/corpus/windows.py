@@ -9,15 +9,17 @@ score the same pairs of the same corpus. Attention reads across the border of tw
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from minigpt.corpus.batches import IGNORE, Batch
+from minigpt.corpus.encoded import id_arrays
 from minigpt.tokenizers.contract import Tokenizer
 
 
 @dataclass(frozen=True)
 class Windows:
-    """A split as one stream: `ids` (N + T,) long with T slots of PAD at the end, `targets` alike with IGNORE.
+    """A split as one stream: `ids` (N + T,) int32 with T slots of PAD at the end, `targets` alike with IGNORE.
 
     Row i is the window of `length` slots that begins at slot i; `len` counts the rows that lie whole
     within the N slots of text (one, padded, when the text is shorter).
@@ -49,7 +51,7 @@ class Windows:
         """The windows that begin at `rows`; `trimmed` drops the slots that none of them uses."""
         length = min(self.length, self.slots - int(rows.min())) if trimmed else self.length
         slots = rows[:, None] + torch.arange(length)  # (B, T)
-        return Batch(self.ids[slots], slots < self.slots, self.targets[slots])
+        return Batch(self.ids[slots].long(), slots < self.slots, self.targets[slots].long())
 
 
 def window_stream(texts: Sequence[str], tokenizer: Tokenizer, length: int) -> Windows:
@@ -60,11 +62,12 @@ def window_stream(texts: Sequence[str], tokenizer: Tokenizer, length: int) -> Wi
     """
     if not texts or not all(texts):
         raise ValueError(f"windows need texts of at least one character, got {texts!r:.60}")
-    encoded = tokenizer.encode_batch(texts)
-    framed = [id for ids in encoded for id in (tokenizer.bos, *ids, tokenizer.eos)]
-    ids = torch.tensor(framed + [tokenizer.pad] * length)
-    targets = torch.full_like(ids, IGNORE)
-    targets[: len(framed) - 1] = ids[1 : len(framed)]
-    ends = torch.tensor([len(ids) + 2 for ids in encoded]).cumsum(0) - 1  # the slots that hold EOS
-    targets[ends] = IGNORE
-    return Windows(ids, targets, length)
+    records = list(id_arrays(texts, tokenizer))
+    ids = np.full(sum(len(record) + 2 for record in records) + length, tokenizer.pad, dtype=np.int32)
+    targets, start = np.full_like(ids, IGNORE), 0
+    for record in records:
+        end = start + len(record) + 1  # the slot of EOS
+        ids[start], ids[start + 1 : end], ids[end] = tokenizer.bos, record, tokenizer.eos
+        targets[start:end] = ids[start + 1 : end + 1]
+        start = end + 1
+    return Windows(torch.from_numpy(ids), torch.from_numpy(targets), length)
