@@ -66,13 +66,16 @@ class PairQueue:
 
     def _add(self, places: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
         """Sort places by pair, keeping the order of the places of one pair, and pairs by their counts."""
-        order = np.lexsort((right.astype(self._id_type), left.astype(self._id_type)))
-        codes = left[order].astype(np.int64) * self._id_limit + right[order]
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        counts = np.diff(starts, append=len(codes))
-        ranking = np.lexsort((codes[starts], -counts))
-        starts = starts[ranking]
-        self._push(_Block(codes[starts], counts[ranking], starts, places[order]), 0)
+        left, right = left.astype(self._id_type), right.astype(self._id_type)
+        order = np.lexsort((right, left))
+        places, left, right = places[order], left[order], right[order]
+        begins = np.ones(len(places), dtype=bool)
+        begins[1:] = (left[1:] != left[:-1]) | (right[1:] != right[:-1])
+        starts = np.flatnonzero(begins)
+        counts = np.diff(starts, append=len(places))
+        codes = left[starts].astype(np.int64) * self._id_limit + right[starts]
+        ranking = np.lexsort((codes, -counts))
+        self._push(_Block(codes[ranking], counts[ranking], starts[ranking], places), 0)
 
     def _push(self, block: _Block, i: int) -> None:
         if i < len(block.codes):
