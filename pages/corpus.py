@@ -32,7 +32,7 @@ st.caption(
     t("A model knows its corpus and nothing else. Choose one or bring your own; what you see here is what it will see.")
 )
 choice = corpora.current()
-for sentence in workspace.notices():
+for sentence in filter(None, (*workspace.notices(), corpora.gone())):
     messages.notice(sentence)
 corpus_intake.draw(choice)
 

@@ -12,6 +12,7 @@ from minigpt.files import write_atomic
 from minigpt.ui import browser, workspace
 from minigpt.ui.text import t
 
+GONE = "corpora_gone"  # session: why a corpus of the link is not here
 MG_1 = "The records of MG-1: short sentences that look up a word and name it again."
 
 
@@ -39,16 +40,21 @@ def choices() -> list[Choice]:
 
 
 def current() -> Choice:
-    """The chosen one. A link to one that is not here falls back to that of the shipped run, with a notice."""
+    """The chosen one. One that is not here gives way to that of the shipped run, see `gone`."""
     key = workspace.current().corpus or FIRST
     if key in bundled_keys():
         return _bundled(key)
     try:
         return _own(key)
     except ValueError as error:
-        workspace.note(str(error))
+        st.session_state[GONE] = str(error)
         workspace.choose(corpus=None)
         return _bundled(FIRST)
+
+
+def gone() -> str:
+    """Why the chosen corpus is not shown, once; "" when it is."""
+    return st.session_state.pop(GONE, "")
 
 
 def choose(key: str) -> None:

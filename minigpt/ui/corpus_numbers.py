@@ -7,6 +7,7 @@ from minigpt.corpus.advice import Advice
 from minigpt.corpus.records import Corpus, Record
 from minigpt.tokenizers.learning import Learned
 from minigpt.ui import corpora, corpus_plan, training_settings, workspace
+from minigpt.ui.corpus_texts import is_one_text
 from minigpt.ui.text import plain, t
 
 GO = "corpus_goes_on"  # session: the button was pressed in this run of the page
@@ -45,7 +46,7 @@ def _go(choice: corpora.Choice, config: TokenizerConfig) -> None:
 
 def _parts(corpus: Corpus) -> str:
     """Numbers of records; of one text, its shares."""
-    if len(corpus.train) > 1 or len(corpus.validation) > 1:
+    if not is_one_text(corpus):
         return f"{len(corpus.train):,} + {len(corpus.validation):,}"
     train, validation = (sum(len(record.text) for record in split) for split in (corpus.train, corpus.validation))
     return f"{train / (train + validation):.0%} + {validation / (train + validation):.0%}"

@@ -105,7 +105,9 @@ def _encodings(choice: Choice) -> None:
         st.markdown(t("It is text in none of the encodings known here; save it as UTF-8 and bring it again."))
         return
     st.markdown(t("In which encoding does it read right? The lines show how it begins."))
-    rows = [(name, ENCODINGS[name], " / ".join(preview(content, name, lines=3).lines)) for name in fitting]
+    rows = [
+        (name, ENCODINGS[name], " / ".join(filter(None, preview(content, name, lines=3).lines))) for name in fitting
+    ]
     table = pd.DataFrame(
         {
             t("encoding"): [name for name, _, _ in rows],

@@ -7,7 +7,7 @@ from minigpt.corpus.records import Corpus
 from minigpt.corpus.splitting import Split
 from minigpt.tokenizers.learning import Learned
 from minigpt.ui.corpora import Choice, loaded
-from minigpt.ui.corpus_texts import readable
+from minigpt.ui.corpus_texts import is_one_text, readable
 from minigpt.ui.text import plain, t
 
 ROWS = 100  # on show at once
@@ -28,7 +28,7 @@ def draw(choice: Choice, learned: Learned | None) -> None:
     if not records:
         st.info(t("No record validates: the loss on unseen text is not available."), icon=":material/info:")
         return
-    rows = _lines(corpus, split) if _is_one_text(corpus) else _rows(corpus, split, learned)
+    rows = _lines(corpus, split) if is_one_text(corpus) else _rows(corpus, split, learned)
     count = len(rows)
     first = 1
     if count > ROWS:
@@ -53,10 +53,6 @@ def draw_duplicates(split: Split) -> None:
     if split.leaked:
         text = "{leaked} validation records stand in the training split too: their loss says nothing about unseen text."
         st.warning(plain(t(text, leaked=f"{split.leaked:,}")), icon=":material/warning:")
-
-
-def _is_one_text(corpus: Corpus) -> bool:
-    return len(corpus.train) == 1 and "\n" in corpus.train[0].text
 
 
 def _rows(corpus: Corpus, split: str, learned: Learned | None) -> list[tuple]:

@@ -2,6 +2,7 @@
 
 import re
 
+from minigpt.corpus.records import Corpus
 from minigpt.tokenizers.labels import visible_label
 
 _WITHIN = re.compile(r"(?<=[^·])·(?=[^·])")  # a single space between two characters that show
@@ -17,3 +18,8 @@ def readable(text: str, most: int = 300) -> str:
     """
     shown = _WITHIN.sub(" ", visible_label(text[:most].encode("utf-8", errors="replace")))
     return f"{shown} …" if len(text) > most else shown
+
+
+def is_one_text(corpus: Corpus) -> bool:
+    """Whether the corpus is one continuous text of several lines, rather than records."""
+    return len(corpus.train) == 1 and "\n" in corpus.train[0].text

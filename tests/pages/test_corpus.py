@@ -1,0 +1,310 @@
+"""The corpus page without a browser: from a file to a run that samples, with every choice on the way."""
+
+import json
+import time
+
+import pytest
+
+from minigpt.corpus.bundled import bundled_keys
+from minigpt.corpus.records import bundled_corpus, load_corpus
+from minigpt.corpus.shelf import corpora_of
+from minigpt.training.runs import Run
+from minigpt.ui import corpora, tokenizing, trainer
+from tests.pages.app import open_app
+
+LINES = "".join(f"The {colour} key opens box {i}.\n" for i in range(20) for colour in ("red", "blue"))
+PROSE = "It was late, and nobody had thought of the lamp that stood by the window until the wind put it out. " * 40
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIGPT_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("MINIGPT_CORPORA", str(tmp_path / "corpora"))
+    return tmp_path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left():
+    yield
+    trainer.trainer().close()
+    trainer.trainer.clear()
+    tokenizing.learning().close()
+    tokenizing.learning.clear()
+
+
+def upload(at, name: str, content: bytes | str):
+    content = content.encode() if isinstance(content, str) else content
+    at.file_uploader[0].set_value((name, content, "application/octet-stream")).run()
+    assert not at.exception, [exception.value for exception in at.exception]
+    return at
+
+
+def said(at) -> str:
+    return "\n".join(element.value for element in (*at.markdown, *at.caption, *at.warning)).replace("\\", "")
+
+
+def errors(at) -> list[str]:
+    return [error.value.replace("\\", "") for error in at.error]
+
+
+def metrics(at) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def tab(at, name: str):
+    """The open tab; AppTest draws the first one, others by their state."""
+    at.session_state["corpus_panel"] = name
+    return at.run()
+
+
+def press(at, key: str, page: str):
+    """Press a button that leads to another page, and stay there: AppTest alone would go back at the next run."""
+    at.button(key=key).click().run()
+    assert not at.exception, [exception.value for exception in at.exception]
+    return at.switch_page(f"pages/{page}.py").run()
+
+
+def texts(at) -> list[str]:
+    return at.dataframe[0].value["text"].tolist()
+
+
+def choice_of(at) -> str:
+    return at.session_state["workspace"].corpus
+
+
+def test_the_first_corpus_is_that_of_the_shipped_run():
+    at = open_app("corpus")
+    assert metrics(at)["Training + validation"] == "24 + 8" and metrics(at)["Vocabulary"] == "291"
+    assert texts(at) == [record.text for record in bundled_corpus().train]
+    assert "preset mg-1" in said(at) and "byte-level BPE with 32 merges" in said(at)
+    press(at, "corpus_train", "training")
+    assert at.title[0].value == "How it learns"
+    assert (at.selectbox(key="train_preset").value, at.number_input(key="train_mg-1_merges").value) == ("mg-1", 32)
+    assert at.number_input(key="train_mg-1_context_length").value == 64
+
+
+@pytest.mark.parametrize("key", bundled_keys())
+def test_every_shipped_corpus_is_shown(key):
+    at = open_app("corpus", corpus=key)
+    assert not at.error and metrics(at)["Tokens"] != "–"
+    assert at.query_params.get("corpus", "mini-gpt") in (key, [key], "mini-gpt")
+    assert texts(at)
+
+
+def test_from_lines_to_a_run_of_ones_own(kept):
+    at = upload(open_app("corpus"), "keys.txt", LINES + "\n \n")
+    assert "Each line is a record: 40 records" in said(at) and "2 empty records skipped: line 41, line 42" in said(at)
+    assert metrics(at)["Training + validation"] == "36 + 4"
+    press(at, "corpus_train", "training")
+    assert at.title[0].value == "How it learns" and "Corpus keys: 36 training and 4 validation records" in said(at)
+    at.number_input(key="train_mg-1_steps").set_value(20).run()
+    at.button(key="train_start").click().run()
+    id = at.session_state["workspace"].run
+    wait_until_finished(id)
+    run = Run(kept / "runs" / id)
+    assert run.corpus().hash == load_corpus(kept / "corpora" / choice_of(at) / "corpus.json").hash
+    at.run()
+    press(at, "train_speak", "sampling")
+    assert not at.exception and not at.error
+    space = at.session_state["workspace"]
+    assert space.model == f"run-{id}" and space.text == run.corpus().train[0].text
+    assert at.query_params["prompt"] == "The red key "
+
+
+def test_chinese_lines_get_characters_and_everything_after_it_can_be_read(kept):
+    lines = "".join(f"{a}山{b}水月，{b}花{a}雨声。\n" for a in "春夏秋冬" for b in "东南西北")
+    at = upload(open_app("corpus"), "诗.txt", lines)
+    assert metrics(at)["Bytes a token"] == "3.00"
+    press(at, "corpus_train", "training")
+    assert at.selectbox(key="train_preset").value == "poems"
+    for name, value in {"steps": 21, "batch_size": 2}.items():
+        at.number_input(key=f"train_poems_{name}").set_value(value)
+    at.button(key="train_start").click().run()
+    id = at.session_state["workspace"].run
+    assert id, errors(at)
+    wait_until_finished(id)
+    at.run()
+    press(at, "train_look", "overview")
+    assert not at.error and at.session_state["workspace"].text in lines
+    at.switch_page("pages/sampling.py").run()
+    assert not at.error and len(at.query_params["prompt"]) == 2
+
+
+def test_continuous_text_is_said_to_be_one_and_can_be_lines():
+    at = upload(open_app("corpus"), "story.txt", f"{PROSE}\n\n{PROSE}\n")
+    assert "Read as one continuous text" in said(at) and "its lines are long" in said(at)
+    assert metrics(at)["Training + validation"] == "90% + 10%"
+    assert "chapter-7" in said(at) and "windows of 128 positions" in said(at)
+    at.radio(key=f"corpus_continuous_{choice_of(at)}").set_value(False).run()
+    assert "Each line is a record: 2 records" in said(at)
+
+
+def test_another_encoding_is_chosen_with_its_preview():
+    at = upload(open_app("corpus"), "poem.txt", "床前明月光\n疑是地上霜\n".encode("gb18030"))
+    assert len(errors(at)) == 1 and "poem.txt is not UTF-8: 0xB4 at byte 0" in errors(at)[0]
+    previews = at.dataframe[0].value
+    row = previews[previews["encoding"] == "gb18030"]["the file begins"].item()
+    assert row == "床前明月光 / 疑是地上霜"
+    at.pills[0].set_value("gb18030").run()
+    assert not at.error and texts(at) == ["床前明月光", "疑是地上霜"]
+    assert "gb18030" in said(at)
+
+
+def test_the_column_is_chosen_when_there_is_no_text():
+    at = upload(open_app("corpus"), "a.csv", "id,content\n1,the red key\n2,the blue key\n3,NA\n")
+    assert "column 'text' not found; columns: id, content" in errors(at)[0]
+    at.pills[0].set_value("content").run()
+    assert not at.error and texts(at) == ["the red key", "the blue key", "NA"]
+
+
+def test_faults_are_listed_and_left_out_only_when_one_agrees():
+    at = upload(open_app("corpus"), "a.jsonl", '{"text": "one"}\n{"text": 2}\nnot json\n"two"\n')
+    assert "Not read yet. a.jsonl, line 2" in errors(at)[0] and not metrics(at)
+    table = at.dataframe[0].value
+    assert table["place"].tolist() == ["line 2", "line 3"] and "must be a text" in table["reason"][0]
+    at.button(key="corpus_without").click().run()
+    assert not at.error and metrics(at)["Training + validation"] == "2 + 0"
+    press(at, "corpus_train", "training")
+    assert not at.button(key="train_start").disabled
+
+
+def test_duplicates_are_grouped_and_counted():
+    at = upload(open_app("corpus"), "ten.txt", "".join(f"line {i}\n" for i in range(10)) * 10)
+    tab(at, "Split")
+    assert "10 different texts; 90 duplicates grouped" in said(at)
+    key = choice_of(at)
+    assert metrics(at)["Training + validation"] == "90 + 10"
+    at.radio(key=f"corpus_split_duplicates_{key}").set_value("apart").run()
+    assert "validation records stand in the training split too" in said(at)
+    at.radio(key=f"corpus_split_duplicates_{key}").set_value("drop").run()
+    assert metrics(at)["Training + validation"] == "9 + 1"
+    before = texts(at)
+    at.number_input(key=f"corpus_split_seed_{key}").set_value(5).run()
+    assert texts(at) != before
+    at.slider(key=f"corpus_split_share_{key}").set_value(0.5).run()
+    assert metrics(at)["Training + validation"] == "5 + 5"
+
+
+def test_long_records_are_listed_with_two_ways_on():
+    at = upload(open_app("corpus"), "a.txt", LINES)
+    tab(at, "Batches")
+    key = choice_of(at)
+    at.number_input(key=f"corpus_context_{key}").set_value(3).run()
+    assert "records do not fit into 3 positions. None is ever cut" in said(at)
+    assert at.dataframe[-1].value["positions"].is_monotonic_decreasing
+    at.button(key="corpus_longer").click().run()
+    assert "Every record fits" in said(at)
+    at.number_input(key=f"corpus_context_{key}").set_value(3).run()
+    at.button(key="corpus_windows").click().run()
+    press(at, "corpus_train", "training")
+    assert at.selectbox(key="train_mg-1_mode").value == "windows"
+    assert at.number_input(key="train_mg-1_context_length").value == 3
+    at.selectbox(key="train_mg-1_mode").set_value("records").run()
+    assert "records are longer than the context of 3 positions" in errors(at)[0]
+    assert at.button(key="train_start").disabled
+
+
+def test_unusable_files_get_one_sentence_and_the_page_stays():
+    at = open_app("corpus")
+    for name, content in (("a.txt", b""), ("b.txt", b" \n\n"), ("c.json", b"{}"), ("d.csv", b"a,a\n1,2\n")):
+        upload(at, name, content)
+        assert len(errors(at)) == 1 and name in errors(at)[0], name
+    upload(at, "one.txt", "hi")
+    assert not at.error and metrics(at)["Training + validation"] == "1 + 0"
+
+
+def test_a_file_beyond_the_limit_is_refused_before_it_is_kept(kept, monkeypatch):
+    monkeypatch.setenv("MINIGPT_UPLOAD_BYTES", "100")
+    at = upload(open_app("corpus"), "a.txt", "x" * 101)
+    assert errors(at) == ["A.txt has 101 bytes, at most 100 are read (MINIGPT_UPLOAD_BYTES)"]
+    assert not (kept / "corpora").exists() and metrics(at)["Training + validation"] == "24 + 8"
+
+
+def test_pasted_text_is_a_corpus_too():
+    at = open_app("corpus")
+    at.text_area(key="corpus_pasted").set_value("one line\nanother line\n")
+    next(button for button in at.button if button.label == "Use this text").click().run()
+    assert not at.exception and texts(at) == ["one line", "another line"]
+
+
+def test_a_replaced_file_is_a_new_corpus_and_a_deleted_one_is_gone():
+    at = upload(open_app("corpus"), "a.txt", LINES)
+    first = choice_of(at)
+    upload(at, "a.txt", LINES.replace("key", "lid"))
+    assert choice_of(at) != first and "lid" in texts(at)[0]
+    browser = at.session_state["minigpt_browser"]
+    assert len(corpora_of(browser)) == 2
+    upload(at, "a.txt", LINES)
+    assert choice_of(at) == first and len(corpora_of(browser)) == 2
+    at.button(key="corpus_delete_now").click().run()
+    assert choice_of(at) is None and len(corpora_of(browser)) == 1 and not at.error
+
+
+def test_another_browser_sees_nothing_also_with_the_link():
+    ann = upload(open_app("corpus"), "secret.txt", LINES)
+    ben = open_app("corpus", corpus=choice_of(ann))
+    assert "this browser has no corpus" in said(ben)
+    assert not [title for title in ben.selectbox(key="corpus_choice").options if "secret" in title]
+    assert metrics(ben)["Training + validation"] == "24 + 8"
+
+
+def test_hostile_names_and_texts_are_shown_to_the_letter():
+    text = "<img src=x onerror=alert(1)> $x$ **b** :red[c]\ttab\u202e"
+    at = upload(open_app("corpus"), "<b>$x$</b> **n**.txt", f"{text}\nother\n")
+    assert texts(at) == ["<img src=x onerror=alert(1)> $x$ **b** :red[c]‹TAB›tab‹U+202E›", "other"]
+    assert any(title.startswith("<b>$x$</b> **n**.txt") for title in at.selectbox(key="corpus_choice").options)
+    assert not any("**n**" in element.value for element in (*at.markdown, *at.caption))
+
+
+def test_a_large_corpus_is_learned_by_a_process_and_start_waits_for_it(kept, monkeypatch):
+    monkeypatch.setattr(tokenizing, "SMALL", 100)
+    at = upload(open_app("corpus"), "keys.txt", LINES)
+    assert metrics(at)["Tokens"] == "–" and "learned in a process of its own" in said(at)
+    at.button(key="corpus_learn").click().run()
+    assert not at.error
+    wait_for_tokenizer(at)
+    at.run()
+    assert metrics(at)["Vocabulary"] == "291" and "Learned and kept: 32 merges" in said(at)
+    press(at, "corpus_train", "training")
+    at.number_input(key="train_mg-1_merges").set_value(20)
+    at.number_input(key="train_mg-1_steps").set_value(20).run()
+    assert "Its tokenizer is learned first" in said(at)
+    at.button(key="train_start").click().run()
+    while at.session_state["workspace"].run is None:
+        assert not at.error and not at.exception
+        time.sleep(0.2)
+        at.run()
+    wait_until_finished(at.session_state["workspace"].run)
+    assert len(Run(kept / "runs" / at.session_state["workspace"].run).tokenizer().merges) == 20
+
+
+def test_the_prepared_corpus_can_be_brought_again(kept):
+    at = upload(open_app("corpus"), "keys.txt", LINES)
+    content = (kept / "corpora" / choice_of(at) / "corpus.json").read_bytes()
+    upload(at, "again.json", content)
+    assert not at.error and metrics(at)["Training + validation"] == "36 + 4"
+    again = json.loads((kept / "corpora" / choice_of(at) / "corpus.json").read_bytes())
+    assert again["train"] == json.loads(content)["train"]
+
+
+def test_choosing_a_corpus_on_the_training_page_fits_the_settings():
+    at = open_app("training", corpus="chinese-lines")
+    assert at.selectbox(key="train_preset").value == "poems" and not at.error
+    at.selectbox(key="train_corpus").set_value("english-text").run()
+    assert at.selectbox(key="train_preset").value == "chapter-7"
+    assert at.selectbox(key="train_chapter-7_mode").value == "windows"
+    at.selectbox(key="train_corpus").set_value(corpora.FIRST).run()
+    assert at.selectbox(key="train_preset").value == "mg-1" and "13,875 parameters" in said(at)
+
+
+def wait_until_finished(id: str) -> None:
+    while (now := trainer.state(id)).status != "finished":
+        assert now.status in trainer.GOING, now
+        time.sleep(0.05)
+
+
+def wait_for_tokenizer(at) -> None:
+    folder = next(iter((corpora.shelf() / choice_of(at) / "tokenizers").glob("*/*")))
+    while (state := tokenizing.learning().state(folder)).status != "finished":
+        assert state.going, state
+        time.sleep(0.05)
