@@ -74,8 +74,9 @@ class Corpus:
         return tuple(record for record in self.validation if record.text in seen)
 
     def to_json(self) -> str:
-        """The corpus in the project's own format."""
-        return json.dumps({"version": self.name} | _splits(self), ensure_ascii=False, indent=2) + "\n"
+        """The corpus in the project's own format, as `json.dumps` with an indent of 2 writes it, only faster."""
+        splits = (f',\n  "{split}": {_indented(getattr(self, split))}' for split in ("train", "validation"))
+        return f'{{\n  "version": {_quoted(self.name)}{"".join(splits)}\n}}\n'
 
 
 def load_corpus(path: str | Path) -> Corpus:
@@ -155,15 +156,16 @@ def _check_whole(where: str, text: str) -> None:
         raise ValueError(f"{where} {reason}")
 
 
-def _splits(corpus: Corpus) -> dict:
-    return {
-        split: [{"id": record.id, "text": record.text} for record in getattr(corpus, split)]
-        for split in ("train", "validation")
-    }
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _indented(records: tuple[Record, ...]) -> str:
+    rows = (f'    {{\n      "id": {_quoted(r.id)},\n      "text": {_quoted(r.text)}\n    }}' for r in records)
+    return "[\n" + ",\n".join(rows) + "\n  ]" if records else "[]"
 
 
 def _json_pieces(corpus: Corpus) -> Iterator[str]:
-    """`json.dumps(_splits(corpus))`, in pieces of some thousand records."""
+    """The JSON of both splits, `{"train": [{"id": ..., "text": ...}, ...], "validation": [...]}`, in pieces."""
     for before, split in (('{"train": [', corpus.train), (', "validation": [', corpus.validation)):
         yield before
         for start in range(0, len(split), _PIECE):

@@ -369,6 +369,25 @@ def test_a_megabyte_without_a_line_end():
     assert texts(read(f"text,n\n{text},1\n", "a.csv")) == [text]
 
 
+def test_a_table_of_a_hundred_thousand_lines():
+    rows = [f'{i},"row {i}, ""quoted"""\n' for i in range(100_000)]
+    rows[499], rows[77_777] = "5\n", '7,"  "\n'
+    reading = read("id,text\n" + "".join(rows), "a.csv")
+    assert (reading.found, reading.used) == (100_000, 99_998)
+    assert reading.records[0] == Record("line-2", 'row 0, "quoted"')
+    assert reading.records[-1] == Record("line-100001", 'row 99999, "quoted"')
+    assert [str(fault) for fault in reading.faults] == ["a.csv, line 501: has 1 cell, the header has 2"]
+    assert reading.empty == ("line 77779",)
+
+
+@pytest.mark.parametrize("line", ["a line of twenty-eight bytes\n", "天地玄黄宇宙洪荒日月盈昃\r\n"])
+def test_twenty_megabytes(line: str):
+    content = line.encode() * (20_000_000 // len(line.encode()))
+    lines = read(content, "a.txt")
+    assert lines.used == len(content) // len(line.encode()) and {*texts(lines)} == {line.strip()}
+    assert read(content, "a.txt", continuous=True).records[0].text.encode() == content
+
+
 def test_files_that_cannot_be_read(tmp_path: Path):
     with pytest.raises(ValueError, match="there is no corpus file .*none.txt"):
         read_file(tmp_path / "none.txt")

@@ -170,6 +170,14 @@ def test_hash_is_that_of_the_whole_json(size: int, validates: int):
     assert made.hash == hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
+@pytest.mark.parametrize("validates", [0, 2])
+def test_the_own_format_is_plain_indented_json(validates: int):
+    made = corpus([f"é{i}\u2028\"\\\n\x7f\0😀" for i in range(3)], [f"v{i}" for i in range(validates)], name='n"ü')
+    rows = [[{"id": r.id, "text": r.text} for r in split] for split in (made.train, made.validation)]
+    content = {"version": made.name, "train": rows[0], "validation": rows[1]}
+    assert made.to_json() == json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
 def test_hash_of_the_bundled_corpus_is_the_one_its_run_states(data: Path):
     info = json.loads((data / "mini-gpt" / "run" / "run.json").read_text(encoding="utf-8"))
     assert bundled_corpus().hash == info["corpus_hash"] == "930d17f7dd642f1a"
