@@ -110,9 +110,9 @@ def _encodings(choice: Choice) -> None:
     ]
     table = pd.DataFrame(
         {
-            t("encoding"): [name for name, _, _ in rows],
-            t("for"): [about for _, about, _ in rows],
-            t("the file begins"): [readable(begin, 160) for _, _, begin in rows],
+            t("encoding"): list(fitting),
+            t("for"): [ENCODINGS[name] for name in fitting],
+            t("the file begins"): [readable(begin, 160) for begin in begins.values()],
         }
     )
     st.dataframe(table, hide_index=True, width="stretch", key="corpus_previews")

@@ -25,6 +25,8 @@ FITTED = "train_fitted"  # session: key of the corpus that the settings were las
 def draw(on_start) -> None:
     """One row with Start, the rest in an expander. `on_start` is the callback of the button."""
     choice = corpora.current()
+    if gone := corpora.gone():
+        messages.notice(gone)
     _fit_to(choice)
     which, name, steps, rate, start = st.columns([2.2, 1.6, 1.3, 1.3, 1.4], vertical_alignment="bottom")
     with which:
