@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from minigpt.config import ModelConfig
@@ -21,6 +20,7 @@ from minigpt.json_objects import read_object
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2_config import CONFIG_FILE, config_object, read_config
 from minigpt.model.parameters import shape_only
+from minigpt.model.stored import FLOATS, StoredTensor, mapped_tensors, stored_tensors
 
 WEIGHTS = "model.safetensors"
 HEAD = "lm_head.weight"
@@ -38,27 +38,26 @@ _INSIDE = {
 }  # fmt: skip
 _PREFIX = "transformer."  # of all names but the head's, where the folder holds a model with a head
 _BUFFER = re.compile(r"h\.\d+\.attn\.(bias|masked_bias)")  # the causal mask, which older files store
-_FLOATS = ("F64", "F32", "F16", "BF16")  # safetensors' names; halves are widened exactly
 _NAMED = 8  # tensors that an error lists of each kind; it counts the others
 
 
 def load_gpt2(folder: str | Path, dtype: str = "float32") -> MiniGPT:
     """The model in a Hugging Face GPT-2 folder, in evaluation mode, its weights in `dtype`.
 
-    The file is mapped, one tensor at a time, while that tensor is copied: the memory needed is that of the
-    model, and a file that changes later changes nothing here. Weights stored in float64 are rounded when
-    `dtype` is float32. Raises ValueError before memory is taken: as `read_config` does, for a folder
-    without safetensors weights, and one that names every tensor that is missing, unexpected or of another
-    shape than the config says, or a tied head that differs from the token table.
+    Weights stored in `dtype` are mapped, not copied: opening takes no time and no memory of its own, and the
+    file must stay as it is while the model is in use (see `stored.py`). Weights of another dtype are copied,
+    float64 rounded to float32. Raises ValueError before memory is taken: as `read_config` does, for a
+    folder without safetensors weights, and one that names every tensor that is missing, unexpected or of
+    another shape than the config says; and for a tied head that differs from the token table.
     """
     folder = Path(folder)
     plan, kind = _plan(folder, dtype), getattr(torch, dtype)
-    tensors = {}
-    for ours in sorted(plan.wanted, key=lambda name: -plan.wanted[name][1].numel()):  # the largest first: least memory
-        tensor = _tensor(plan.stored, plan.wanted[ours][0], kind)
-        tensors[ours] = tensor.T.contiguous() if ours == "head" else tensor
-    if plan.model.config.tied_head and HEAD in plan.stored:
-        _check_tied(folder, tensors["token_embedding"], _tensor(plan.stored, HEAD, kind))
+    read = mapped_tensors((plan.stored[theirs] for theirs, _ in plan.wanted.values()), kind)
+    tensors = dict(zip(plan.wanted, read, strict=True))
+    if "head" in tensors:
+        tensors["head"] = tensors["head"].T.contiguous()
+    elif HEAD in plan.stored:
+        _check_tied(folder, tensors["token_embedding"], *mapped_tensors([plan.stored[HEAD]], kind))
     plan.model.load_state_dict(tensors, strict=True, assign=True)
     return plan.model.eval()
 
@@ -112,7 +111,7 @@ class _Plan:
 
     model: MiniGPT  # without memory
     wanted: dict[str, tuple[str, torch.Tensor]]  # for each of our names, GPT-2's and a shape-only tensor as it is there
-    stored: dict[str, tuple[Path, str]]  # by GPT-2's name: file, and name in the file
+    stored: dict[str, StoredTensor]  # by GPT-2's name without prefix
 
 
 def _plan(folder: Path, dtype: str) -> _Plan:
@@ -126,18 +125,16 @@ def _plan(folder: Path, dtype: str) -> _Plan:
     return plan
 
 
-def _stored(folder: Path) -> dict[str, tuple[Path, str]]:
-    """Where each tensor lies, by its name without prefix: (file, name there). Masks are left out."""
-    placed: dict[str, tuple[Path, str]] = {}
+def _stored(folder: Path) -> dict[str, StoredTensor]:
+    """Where each tensor lies, by its name without prefix. Masks are left out."""
+    placed: dict[str, StoredTensor] = {}
     for path in weight_files(folder):
-        with _opened(path) as file:
-            names = list(file.keys())
-        for name in names:
-            short = name.removeprefix(_PREFIX)
+        for stored in stored_tensors(path):
+            short = stored.name.removeprefix(_PREFIX)
             if short in placed:
-                raise ValueError(f"{folder} holds the tensor {short} twice, as {placed[short][1]} and as {name}")
-            placed[short] = (path, name)
-    return {short: place for short, place in placed.items() if not _BUFFER.fullmatch(short)}
+                raise ValueError(f"{folder} holds {short} twice, as {placed[short].name} and as {stored.name}")
+            placed[short] = stored
+    return {short: stored for short, stored in placed.items() if not _BUFFER.fullmatch(short)}
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -162,46 +159,29 @@ def weight_files(folder: Path) -> list[Path]:
     raise ValueError(f"{folder} has no weights: it needs {WEIGHTS}")
 
 
-def _opened(path: Path) -> safe_open:
-    try:
-        return safe_open(path, framework="pt")
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is not a safetensors file, or is cut off: {error}") from error
-
-
 def _faults(plan: _Plan) -> list[str]:
     """Everything that does not fit, a phrase for each kind."""
     expected = {theirs: tuple(tensor.shape) for theirs, tensor in plan.wanted.values()}
     if plan.model.config.tied_head and HEAD in plan.stored:  # some writers store the tied matrix twice
         expected[HEAD] = expected[_OUTSIDE["token_embedding"]]
     missing, unexpected = expected.keys() - plan.stored.keys(), plan.stored.keys() - expected.keys()
-    misshapen = [_misfit(*plan.stored[name], shape) for name, shape in expected.items() if name in plan.stored]
+    misshapen = [_misfit(plan.stored[name], shape) for name, shape in expected.items() if name in plan.stored]
     misshapen = [fault for fault in misshapen if fault]
     faults = [f"lacks {_listed(missing)}"] if missing else []
-    faults += [f"has unexpected {_listed(plan.stored[name][1] for name in unexpected)}"] if unexpected else []
+    faults += [f"has unexpected {_listed(plan.stored[name].name for name in unexpected)}"] if unexpected else []
     return faults + ([f"holds {_listed(misshapen)}"] if misshapen else [])
 
 
-def _misfit(path: Path, name: str, shape: tuple[int, ...]) -> str:
-    with _opened(path) as file:
-        tensor = file.get_slice(name)
-        found, kind = tuple(tensor.get_shape()), tensor.get_dtype()
-    if found != shape:
-        return f"{name} of shape {found} in place of {shape}"
-    return "" if kind in _FLOATS else f"{name} of type {kind} in place of {', '.join(_FLOATS)}"
+def _misfit(stored: StoredTensor, shape: tuple[int, ...]) -> str:
+    if stored.shape != shape:
+        return f"{stored.name} of shape {stored.shape} in place of {shape}"
+    return "" if stored.kind in FLOATS else f"{stored.name} of type {stored.kind} in place of {', '.join(FLOATS)}"
 
 
 def _listed(names: Iterable[str]) -> str:
     names = sorted(names)
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
-
-
-def _tensor(stored: dict[str, tuple[Path, str]], name: str, dtype: torch.dtype) -> torch.Tensor:
-    """A copy in `dtype`; the mapping of the file ends with this call, and its memory with it."""
-    path, full_name = stored[name]
-    with _opened(path) as file:
-        return file.get_tensor(full_name).to(dtype, copy=True)
 
 
 def _check_tied(folder: Path, table: torch.Tensor, head: torch.Tensor) -> None:
