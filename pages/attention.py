@@ -5,6 +5,7 @@ import streamlit as st
 from minigpt.ui import attending, causality, shell, workspace
 from minigpt.ui.components.gallery import gallery
 from minigpt.ui.components.matrix import matrix
+from minigpt.ui.components.table import table
 from minigpt.ui.text import t
 
 shell.guard()
@@ -29,8 +30,9 @@ with small:
     title, every = st.columns([3, 2], vertical_alignment="center")
     title.markdown(t("**Keys of query {query}**", query=view.position))
     together = every.toggle(t("Every head"), key="together", persist_state="session")
-    frame = attending.side_by_side(view, view.position) if together else attending.row_frame(view, view.position)
-    st.dataframe(frame, hide_index=True, column_config=attending.row_columns(frame))
+    columns = attending.side_by_side if together else attending.key_columns
+    title = t("Keys of query {query}", query=view.position)
+    table(columns(view, view.position), key="keys", label=title, selected=attending.cell(view, view.length)[1])
 with large:
     chosen, slots = st.columns([3, 2], vertical_alignment="center")
     kind = chosen.segmented_control(

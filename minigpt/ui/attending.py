@@ -13,6 +13,7 @@ from torch.nn import functional
 from minigpt.model.reading import HeadReading, read_heads, read_query
 from minigpt.model.worked import Worked, worked
 from minigpt.ui import workspace
+from minigpt.ui.components.table import Column
 from minigpt.ui.text import t
 from minigpt.ui.view import View
 
@@ -186,25 +187,42 @@ def heads_frame(view: View) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def row_frame(view: View, query: int) -> pd.DataFrame:
+def key_columns(view: View, query: int) -> list[Column]:
     """The chosen head's row of one query: each visible key with weight and score."""
-    work = worked(view.model, view.trace, view.trace.blocks[view.block].weights, query, (view.head, query))
-    keys = [term[0] for term in work.terms]
-    return pd.DataFrame(
-        {
-            t("key"): keys,
-            t("piece"): [view.labels[key] for key in keys],
-            t("weight"): [term[4] for term in work.terms],
-            t("score"): [term[1] for term in work.terms],
-        }
-    )
+    weights = view.trace.blocks[view.block].weights
+    work = worked(view.model, view.trace, weights, query, (view.head, query))
+    shares = [term[4] for term in work.terms]
+    return [
+        *_keys(view, query),
+        Column(t("weight"), six_decimals(shares), "share", shares, exact_digits(shares)),
+        _numbers(t("score"), [term[1] for term in work.terms]),
+    ]
 
 
-def side_by_side(view: View, query: int) -> pd.DataFrame:
+def side_by_side(view: View, query: int) -> list[Column]:
     """The weights of one query in every head of the chosen block; one row a visible key."""
     weights = view.trace.blocks[view.block].weights.values[0, :, query, : query + 1]  # (H, keys)
-    heads = {t("head {head}", head=head): row for head, row in enumerate(weights.tolist())}
-    return pd.DataFrame({t("key"): range(query + 1), t("piece"): view.labels[: query + 1]} | heads)
+    heads = [_numbers(t("head {head}", head=head), row) for head, row in enumerate(weights.tolist())]
+    return [*_keys(view, query), *heads]
+
+
+def _keys(view: View, query: int) -> list[Column]:
+    keys = [str(key) for key in range(query + 1)]
+    return [Column(t("key"), keys, "number"), Column(t("piece"), view.labels[: query + 1])]
+
+
+def _numbers(name: str, values: Sequence[float]) -> Column:
+    return Column(name, six_decimals(values), "number", exact=exact_digits(values))
+
+
+def six_decimals(values: Sequence[float]) -> list[str]:
+    """Numbers with six decimals, so that a column reads like the code beside it."""
+    return [f"{value:.6f}" for value in values]
+
+
+def exact_digits(values: Sequence[float]) -> list[str]:
+    """Numbers with every digit, to be copied."""
+    return [repr(value) for value in values]
 
 
 def cell_work(view: View, query: int, key: int) -> tuple[Worked, Worked]:
@@ -243,21 +261,6 @@ def terms_text(work: Worked) -> str:
     rows = [[*work.columns[:-1], t("product")], *rows, ["Σ", "", "", total]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
-
-
-def six_decimals(names: Sequence[str]) -> dict:
-    """Column settings: numbers with six decimals, so that a column reads like the code beside it."""
-    return {name: st.column_config.NumberColumn(format="%.6f") for name in names}
-
-
-def row_columns(frame: pd.DataFrame) -> dict:
-    """Column settings of a query's table: six decimals, and a bar for the weight of the chosen head."""
-    columns = six_decimals(frame.columns[2:]) | {t("key"): st.column_config.NumberColumn(width=40)}
-    if t("weight") in columns:
-        columns[t("weight")] = st.column_config.ProgressColumn(
-            format="%.6f", min_value=0.0, max_value=1.0, width=110
-        )
-    return columns
 
 
 def _row(view: View):

@@ -1,14 +1,15 @@
 """Panels below the replay on the tokens page: targets, slots, special ids."""
 
-import pandas as pd
 import streamlit as st
 
 from minigpt.corpus.batches import IGNORE
 from minigpt.figures.theme import chart_config
 from minigpt.figures.tokens import slots_figure
+from minigpt.ui import workspace
 from minigpt.ui.components.chips import Chip, chips
+from minigpt.ui.components.table import table
 from minigpt.ui.text import t
-from minigpt.ui.tokens_reading import byte_text, target_rows, typed_specials
+from minigpt.ui.tokens_reading import byte_text, target_columns, typed_specials
 from minigpt.ui.view import View
 
 DRAWN = 64  # slots of a long context
@@ -18,14 +19,13 @@ def targets(view: View) -> None:
     """Input and shifted target of each position, with its loss."""
     shift = t("Each position has to predict the piece after it: the targets are the same ids, shifted once.")
     st.write(f"{shift} {_ends(view)}")
-    loss = st.column_config.NumberColumn(format="%.6f")
-    st.dataframe(
-        pd.DataFrame(target_rows(view)),
+    table(
+        target_columns(view),
         key="target_table",
-        hide_index=True,
-        width="stretch",
-        height=min(35 * (view.length + 1) + 3, 600),
-        column_config={t("loss (nats)"): loss, t("here"): st.column_config.Column("", width=30)},
+        label=t("Inputs and targets"),
+        selected=view.position,
+        on_select=lambda position: workspace.choose(position=position),
+        height=560,
     )
 
 

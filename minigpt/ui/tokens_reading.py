@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.components.table import Column
 from minigpt.ui.pieces import byte_ids
 from minigpt.ui.text import t
 from minigpt.ui.view import View
@@ -94,20 +95,17 @@ def byte_text(tokenizer: Tokenizer, id: int) -> str:
     return tokenizer.piece_bytes(id).hex(" ").upper() or "–"
 
 
-def target_rows(view: View) -> list[dict]:
-    """One row a position: input, target, the probability the model gives it, and its loss."""
+def target_columns(view: View) -> list[Column]:
+    """One row a position: input, target, and the loss."""
+    losses = view.losses
     return [
-        {
-            t("here"): "▶" if position == view.position else "",
-            t("position"): position,
-            t("input id"): id,
-            t("input piece"): view.labels[position],
-            t("input bytes"): byte_text(view.tokenizer, id),
-            t("target id"): target,
-            t("target piece"): view.target_labels[position],
-            t("loss (nats)"): view.losses[position],
-        }
-        for position, (id, target) in enumerate(zip(view.ids, view.targets, strict=True))
+        Column(t("position"), [str(position) for position in range(view.length)], "number"),
+        Column(t("input id"), [str(id) for id in view.ids], "number"),
+        Column(t("input piece"), view.labels),
+        Column(t("input bytes"), [byte_text(view.tokenizer, id) for id in view.ids]),
+        Column(t("target id"), [str(id) for id in view.targets], "number"),
+        Column(t("target piece"), view.target_labels),
+        Column(t("loss (nats)"), [f"{loss:.6f}" for loss in losses], "number", exact=[repr(loss) for loss in losses]),
     ]
 
 

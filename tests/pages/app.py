@@ -1,5 +1,6 @@
 """Opens the app as AppTest, on a page and with URL parameters."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,3 +33,11 @@ def choose(at: AppTest, **changes) -> AppTest:
     at.run()
     assert not at.exception, [exception.value for exception in at.exception]
     return at
+
+
+def table_of(at: AppTest, number: int = 0) -> dict[str, list[str]]:
+    """The cells of a light table by heading, as they would be copied; the `number`th on the page."""
+    tables = [element.proto for element in at.get("bidi_component") if element.proto.component_name == "minigpt.table"]
+    return {
+        column["name"]: column.get("exact", column["cells"]) for column in json.loads(tables[number].json)["columns"]
+    }

@@ -9,7 +9,7 @@ from minigpt.model.editing import edit_token
 from minigpt.model.reading import read_query
 from minigpt.sources import load_source
 from minigpt.ui import attending, causality
-from tests.pages.app import open_app
+from tests.pages.app import open_app, table_of
 
 RED = "The key is red. Answer: red."
 HOSTILE = "<b>1</b> $x$ **b** ![i](http://example.com/i.png)\n🙂"
@@ -41,10 +41,10 @@ def test_the_sentence_and_the_table_are_the_models_own_numbers():
     piece = tokenizer.piece_label(batch.ids[0, row.key].item())
     assert f"head 1: position 5, {tokenizer.piece_label(batch.ids[0, 5].item())}, gives {row.share:.1%}" in texts(at)
     assert f"to position {row.key}, {piece}." in texts(at)
-    table = at.dataframe[0].value
-    assert table["key"].tolist() == [0, 1, 2, 3, 4, 5]
-    assert np.abs(table["weight"].to_numpy() - weights[:6].numpy()).max() < 1e-12
-    assert table["score"].tolist() == trace.blocks[0].scores.at(5)[1, :6].tolist()
+    table = table_of(at)
+    assert table["key"] == ["0", "1", "2", "3", "4", "5"]
+    assert np.abs(np.array(table["weight"], float) - weights[:6].numpy()).max() < 1e-12
+    assert [float(score) for score in table["score"]] == trace.blocks[0].scores.at(5)[1, :6].tolist()
     assert f"Query 5 and key {row.key} in numbers" in [heading.value for heading in at.subheader]
 
 
@@ -70,7 +70,7 @@ def test_odd_records_are_drawn_and_nothing_before_the_edit_moves(model, text):
     panel(at, FUTURE)
     assert "did not move: logits and attention weights changed by exactly 0." in texts(at)
     assert len(at.get("bidi_component")) >= 4  # position chips, gallery, matrix, moved chips
-    assert at.dataframe[0].value["key"].tolist() == [0, 1]
+    assert table_of(at)["key"] == ["0", "1"]
     for markdown in at.markdown:
         assert "onerror" not in markdown.value and "example.com" not in markdown.value
 
@@ -115,10 +115,10 @@ def test_switches_draw_scores_mask_padding_and_every_head():
     at.toggle(key="padding").set_value(True).run()
     assert any(caption.value.startswith("Slots 15 to 127 are padding") for caption in at.caption)
     at.toggle(key="together").set_value(True).run()
-    table = at.dataframe[0].value
-    assert list(table.columns) == ["key", "piece", "head 0", "head 1", "head 2", "head 3"]
-    assert np.abs(table.iloc[:, 2:].sum().to_numpy() - 1).max() < 1e-6
-    assert len(at.dataframe) == 1
+    table = table_of(at)
+    assert list(table) == ["key", "piece", "head 0", "head 1", "head 2", "head 3"]
+    assert all(abs(sum(map(float, table[f"head {head}"])) - 1) < 1e-6 for head in range(4))
+    assert not at.dataframe
     heads = panel(at, "All heads in numbers").dataframe[-1].value
     assert len(heads) == 16 and heads["keys visible"].unique().tolist() == [8.5]
 

@@ -6,7 +6,7 @@ import pytest
 
 from minigpt.inspection import inspect_record
 from minigpt.sources import load_source
-from tests.pages.app import choose, open_app
+from tests.pages.app import choose, open_app, table_of
 
 RED = "The key is red. Answer: red."
 HOSTILE = "<img src=x onerror=alert(1)> $x$ **b**\n🙂"
@@ -23,13 +23,12 @@ def open_panel(at, name: str):
 def test_the_table_of_inputs_and_targets_is_the_records_own():
     at = open_app("tokens", model="mg-1", text=RED)
     model, tokenizer = load_source("mg-1", 0)
-    expected, table = inspect_record(model, tokenizer, RED, 5), at.dataframe[0].value
-    assert table["input id"].tolist() == expected["ids"]
-    assert table["target id"].tolist() == expected["targets"]
-    assert table["input id"].tolist()[1:] == table["target id"].tolist()[:-1]
-    assert 256 not in table["target id"].tolist() and table["target piece"].tolist()[-1] == "‹EOS›"
-    assert table["loss (nats)"].mean() == pytest.approx(expected["loss"], abs=1e-12)
-    assert table["input bytes"].tolist()[2] == "68 65 20"
+    expected, table = inspect_record(model, tokenizer, RED, 5), table_of(at)
+    inputs, targets = ([int(id) for id in table[name]] for name in ("input id", "target id"))
+    assert (inputs, targets) == (expected["ids"], expected["targets"]) and inputs[1:] == targets[:-1]
+    assert 256 not in targets and table["target piece"][-1] == "‹EOS›"
+    assert sum(map(float, table["loss (nats)"])) / 15 == pytest.approx(expected["loss"], abs=1e-12)
+    assert table["input bytes"][2] == "68 65 20"
 
 
 def test_slots_say_what_the_mean_divides_by():
@@ -107,7 +106,7 @@ def test_characters_are_tokens_and_nothing_is_merged():
     at = open_app("tokens", model="poems", text=CHINESE)
     assert any("Every character of a known alphabet is one token" in caption.value for caption in at.caption)
     assert not at.slider and not [button for button in at.button if button.key == "replay_next"]
-    assert at.dataframe[0].value["input piece"].tolist() == ["‹BOS›", *CHINESE]
+    assert table_of(at)["input piece"] == ["‹BOS›", *CHINESE]
     open_panel(at, "Vocabulary")
     assert {metric.label: metric.value for metric in at.metric}["Vocabulary"] == "6,289"
     at.text_input(key="vocabulary_search").set_value("月").run()

@@ -5,16 +5,18 @@ from streamlit.testing.v1 import AppTest
 
 from minigpt.ui.components import assets, packing
 
-NAMES = ["chips", "matrix", "gallery", "pipeline"]
+NAMES = ["chips", "matrix", "gallery", "pipeline", "anatomy", "table"]
 
 
 def script():
     import numpy as np
 
+    from minigpt.ui.components.anatomy import PARTS, Mark, Part, anatomy
     from minigpt.ui.components.chips import Chip, chips
     from minigpt.ui.components.gallery import gallery
     from minigpt.ui.components.matrix import matrix
     from minigpt.ui.components.pipeline import Box, pipeline
+    from minigpt.ui.components.table import Column, table
 
     text = "<img src=x onerror=alert(1)>"
     weights = np.tril(np.full((1, 2, 3, 3), 0.1))
@@ -23,10 +25,15 @@ def script():
     matrix(weights[0, 0], key="matrix", label=text, selected=(2, 1), on_select=print, **options)
     gallery(weights, key="gallery", label=text, selected=(0, 1), on_select=print)
     pipeline([Box("a", text, text, text, [0.1])], key="pipeline", label=text, on_open=print)
+    words = {"label": text, "frame": text, "ends": (text, text), "selected": ""}
+    boxes = {name: Part(text, text) for name in PARTS}
+    columns = [Column(text, [text]), Column(text, ["1"], "share", [1.0])]
+    anatomy(boxes, [Mark("a", 1, text, ("ffn",))], key="anatomy", heads=(2, 1), residual=True, on_choose=print, **words)
+    table(columns, key="table", label=text, selected=0, on_select=print)
 
 
 def test_each_component_mounts_and_carries_text_as_data_only():
-    app = AppTest.from_function(script).run()
+    app = AppTest.from_function(script, default_timeout=60).run()
     assert not app.exception
     protos = [element.proto for element in app.get("bidi_component")]
     assert [proto.component_name for proto in protos] == [f"minigpt.{name}" for name in NAMES]

@@ -1,0 +1,93 @@
+"""A light table: plain cells to read and to copy, one row marked. It redraws in place, some milliseconds a click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from minigpt.ui.components import selection
+from minigpt.ui.components.assets import component
+from minigpt.ui.text import t
+
+KINDS = ("text", "number", "share")
+_TABLE = component("table")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its heading, its cells, and how they are set.
+
+    `cells` are texts, written exactly as they are. kind: "text" (a piece or a word, at the left), "number" (at the
+    right), or "share", numbers with a bar over `shares`, which run from 0 to 1. exact: what is copied in place of the
+    cells, such as every digit of rounded numbers.
+    """
+
+    name: str
+    cells: Sequence[str]
+    kind: str = "text"
+    shares: Sequence[float] = ()
+    exact: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"column {self.name!r} has kind {self.kind!r}; allowed are {', '.join(KINDS)}")
+        if self.kind == "share" and len(self.shares) != len(self.cells):
+            raise ValueError(f"column {self.name!r} has {len(self.shares)} shares for {len(self.cells)} cells")
+        if self.exact and len(self.exact) != len(self.cells):
+            raise ValueError(f"column {self.name!r} has {len(self.exact)} exact texts for {len(self.cells)} cells")
+
+
+def table(
+    columns: Sequence[Column],
+    *,
+    key: str,
+    label: str,
+    selected: int | None = None,
+    on_select: Callable[[int], None] | None = None,
+    height: int = 420,
+) -> None:
+    """Show columns of equal length; beyond `height` px the rows scroll under their headings.
+
+    Row `selected` is marked and kept in view. With `on_select` a click, ArrowUp or ArrowDown chooses a row and calls
+    `on_select(row)` before the next script run; Python owns the selection. A button copies everything with tabs
+    between cells. Raises ValueError for columns of different lengths, none at all, or a row that is not there.
+    Example: `table([Column("id", ["84", "265"], "number"), Column("piece", ["T", "he·"])], key="t", label="Ids")`.
+    """
+    data = payload(columns, label=label, selected=selected, active=on_select is not None, height=height)
+    rows = len(columns[0].cells)
+
+    def accept(choice: Any) -> None:
+        if on_select is not None and selection.is_index(choice, rows):
+            on_select(choice)
+
+    data["seen"] = selection.seen(key)
+    _TABLE(key=key, data=data, on_choice_change=selection.listener(key, accept))
+
+
+def payload(
+    columns: Sequence[Column], *, label: str, selected: int | None, active: bool, height: int
+) -> dict[str, Any]:
+    """The JSON the browser gets, checked; see `table` for the meaning and the errors."""
+    lengths = {len(column.cells) for column in columns}
+    if len(lengths) != 1:
+        raise ValueError(f"a table needs columns of one length, got the lengths {sorted(lengths)}")
+    rows = lengths.pop()
+    if selected is not None and not selection.is_index(selected, rows):
+        raise ValueError(f"selected row is {selected!r}; allowed are 0 to {rows - 1} or None")
+    return {
+        "label": label,
+        "selected": selected,
+        "active": active,
+        "height": height,
+        "words": {"copy": t("Copy"), "copied": t("Copied")},
+        "columns": [_plain(column) for column in columns],
+    }
+
+
+def _plain(column: Column) -> dict[str, Any]:
+    """A column as JSON values, without what it does not have."""
+    plain = {"name": column.name, "kind": column.kind, "cells": list(column.cells)}
+    if column.kind == "share":
+        plain["shares"] = [round(float(share), 4) for share in column.shares]
+    return plain | ({"exact": list(column.exact)} if column.exact else {})
