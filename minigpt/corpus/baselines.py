@@ -45,24 +45,36 @@ def ngram_baselines(
     Raises ValueError when nothing is scored. Example: trained on "ab" and scored on "ab", with the
     framing BOS a b EOS, the bigram gives each of the three targets (1 + p(unigram)) / 2.
     """
-    seen, asked = _trigrams(train, train.pass_rows), _trigrams(scored, scored.pass_rows if rows is None else rows)
+    seen, asked = _trigrams(train), _trigrams(scored, rows)
     if not len(asked):
         raise ValueError("baselines need at least one scored position, got none")
     probability, losses = np.full(len(asked), 1 / vocab_size), []
-    for context in (0, 1, 2):
-        probability = _mixed(seen[:, 2 - context :], asked[:, 2 - context :], probability)
+    for ids in (1, 2, 3):  # the last of each trigram
+        last = (1 << ids * ID_BITS) - 1
+        probability = _mixed(seen & last, asked & last, probability)
         losses.append(float(-np.log(probability).mean()))
     return Baselines(log(vocab_size), *losses, positions=len(asked))
 
 
 def _mixed(seen: np.ndarray, asked: np.ndarray, shorter: np.ndarray) -> np.ndarray:
-    """p(last id | those before) for each row of `asked`; `shorter` are the probabilities with one id less before."""
-    grams, counts = np.unique(_packed(seen), return_counts=True)
-    contexts, totals = np.unique(_packed(seen[:, :-1]), return_counts=True)
-    kinds = np.unique(grams >> ID_BITS, return_counts=True)[1]
-    count = _looked_up(grams, counts, _packed(asked))
-    total, kind = (_looked_up(contexts, values, _packed(asked[:, :-1])) for values in (totals, kinds))
+    """p(last id | those before) of each packed `asked`; `shorter` are the probabilities with one id less before.
+
+    `seen` is sorted in place.
+    """
+    seen.sort()
+    first = _first_of_runs(seen)
+    grams, counts = seen[first], np.diff(first, append=len(seen))
+    before = grams >> ID_BITS
+    first = _first_of_runs(before)
+    contexts, totals, kinds = before[first], np.add.reduceat(counts, first), np.diff(first, append=len(before))
+    count = _looked_up(grams, counts, asked)
+    total, kind = (_looked_up(contexts, values, asked >> ID_BITS) for values in (totals, kinds))
     return np.where(total > 0, (count + kind * shorter) / np.maximum(total + kind, 1), shorter)
+
+
+def _first_of_runs(values: np.ndarray) -> np.ndarray:
+    """Where each run of equal values begins."""
+    return np.concatenate([[0], 1 + np.flatnonzero(values[1:] != values[:-1])])
 
 
 def _looked_up(keys: np.ndarray, values: np.ndarray, asked: np.ndarray) -> np.ndarray:
@@ -71,23 +83,30 @@ def _looked_up(keys: np.ndarray, values: np.ndarray, asked: np.ndarray) -> np.nd
     return np.where(keys[places] == asked, values[places], 0)
 
 
-def _packed(rows: np.ndarray) -> np.ndarray:
-    """Each row of up to three ids (from NO_ID on) as one whole number; `>> ID_BITS` takes the last id off."""
-    packed = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        packed = (packed << ID_BITS) | (column + 1)
-    return packed
+def _trigrams(split: Batch | Windows, rows: torch.Tensor | None = None) -> np.ndarray:
+    """For each scored position the id before, the id of the slot, and its target, packed into one int64.
 
-
-def _trigrams(split: Batch | Windows, rows: torch.Tensor) -> np.ndarray:
-    """(positions, 3): the id before, the id of the slot, and its target, for each scored position."""
+    The last id has the lowest ID_BITS bits. Of all positions, or those of some `rows` of a pass.
+    """
     if isinstance(split, Windows):
-        slots = torch.cat([torch.arange(row, min(row + split.length, split.slots)) for row in rows.tolist()])
-        begins = (slots == 0) | (split.targets[slots - 1] == IGNORE)  # as after EOS
-        before = torch.where(begins, NO_ID, split.ids[slots - 1])
-        grams = torch.stack([before, split.ids[slots], split.targets[slots]], dim=-1)
+        ids, targets = split.ids[: split.slots].numpy(), split.targets[: split.slots].numpy()
+        begins = np.concatenate([[True], targets[:-1] == IGNORE])  # as after EOS
+        scored = targets != IGNORE
+        if rows is not None:
+            slots = (rows[:, None] + torch.arange(split.length)).flatten().numpy()
+            chosen = np.zeros(split.slots, dtype=bool)
+            chosen[slots[slots < split.slots]] = True
+            scored &= chosen
     else:
-        ids, targets = split.ids[rows], split.targets[rows]
-        before = torch.cat([torch.full_like(ids[:, :1], NO_ID), ids[:, :-1]], dim=1)
-        grams = torch.stack([before, ids, targets], dim=-1).flatten(0, 1)
-    return grams[grams[:, 2] != IGNORE].numpy()
+        some = slice(None) if rows is None else rows
+        ids, targets = split.ids[some].flatten().numpy(), split.targets[some].flatten().numpy()
+        begins = np.arange(len(ids)) % split.ids.shape[1] == 0
+        scored = targets != IGNORE
+    packed = np.zeros(len(ids), dtype=np.int64)  # NO_ID + 1
+    packed[1:] = ids[:-1]
+    packed[1:] += 1
+    packed[begins] = NO_ID + 1
+    for column in (ids, targets):
+        packed <<= ID_BITS
+        packed |= column.astype(np.int64) + 1
+    return packed[scored]

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
+from minigpt.corpus.encoded import id_arrays
 from minigpt.tokenizers.contract import Tokenizer
 
 IGNORE = -100  # the target of a slot that is not scored; not an id
@@ -48,7 +50,9 @@ def record_ids(text: str, tokenizer: Tokenizer, context_length: int) -> list[int
 
     Raises ValueError for an empty text, and for one that needs more slots; it is never cut.
     """
-    return _framed(text, tokenizer, tokenizer.encode(text), context_length, where="record")
+    ids = tokenizer.encode(text)
+    _check_framed(text, len(ids), context_length, where="record")
+    return [tokenizer.bos, *ids, tokenizer.eos]
 
 
 def batch_records(
@@ -64,19 +68,20 @@ def batch_records(
     """
     if not texts:
         raise ValueError("a batch needs at least one record, got none")
-    encoded = tokenizer.encode_batch(texts)
-    rows = [
-        _framed(text, tokenizer, ids, context_length, where=f"record {number}")
-        for number, (text, ids) in enumerate(zip(texts, encoded, strict=True), start=1)
-    ]
-    longest, slots = max(map(len, rows)) - 1, context_length if slots is None else slots
+    encoded = list(id_arrays(texts, tokenizer))
+    lengths = np.array([len(ids) for ids in encoded])
+    for row in np.flatnonzero((lengths == 0) | (lengths >= context_length))[:1]:
+        _check_framed(texts[row], lengths[row], context_length, where=f"record {row + 1}")
+    longest, slots = int(lengths.max()) + 1, context_length if slots is None else slots
     if not longest <= slots <= context_length:
         raise ValueError(f"slots must be {longest} to {context_length} for these records, got {slots}")
-    ids = torch.full((len(rows), slots), tokenizer.pad)
-    targets = torch.full((len(rows), slots), IGNORE)
-    for row, record in enumerate(rows):
-        ids[row, : len(record) - 1] = torch.tensor(record[:-1])
-        targets[row, : len(record) - 1] = torch.tensor(record[1:])
+    ids, targets = (np.full((len(texts), slots), fill) for fill in (tokenizer.pad, IGNORE))
+    rows = np.repeat(np.arange(len(texts)), lengths)
+    places = np.arange(len(rows)) - np.repeat(lengths.cumsum() - lengths, lengths)  # within its text
+    ids[:, 0] = tokenizer.bos
+    ids[rows, places + 1] = targets[rows, places] = np.concatenate(encoded)
+    targets[np.arange(len(texts)), lengths] = tokenizer.eos
+    ids, targets = torch.from_numpy(ids), torch.from_numpy(targets)
     return Batch(ids, targets != IGNORE, targets)
 
 
@@ -101,12 +106,10 @@ def slots_of(length: int, context_length: int) -> int:
     return min(context_length, (length // 16 + 1) * 16)
 
 
-def _framed(text: str, tokenizer: Tokenizer, ids: list[int], context_length: int, where: str) -> list[int]:
+def _check_framed(text: str, tokens: int, context_length: int, where: str) -> None:
     if not text:
         raise ValueError(f"{where} is empty; type at least one character")
-    if len(ids) + 1 > context_length:
+    if tokens + 1 > context_length:
         raise ValueError(
-            f"{where} needs {len(ids) + 1} positions (BOS and {len(ids)} tokens), "
-            f"the context length is {context_length}"
+            f"{where} needs {tokens + 1} positions (BOS and {tokens} tokens), the context length is {context_length}"
         )
-    return [tokenizer.bos, *ids, tokenizer.eos]
