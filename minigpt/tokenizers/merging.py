@@ -29,15 +29,16 @@ def merged(ids: list[int], ranks: Ranks, made: Sequence[int]) -> list[int]:
 
 def merging(ids: list[int], ranks: Ranks, made: Sequence[int]) -> Iterator[int]:
     """Merge `ids` in place; yield the rank of each merge when it is done."""
-    found = [ranks.get(pair, _NONE) for pair in pairwise(ids)]
+    rank_of = ranks.get
+    found = [rank_of(pair, _NONE) for pair in pairwise(ids)]
     while found and (best := min(found)) < _NONE:
         place = found.index(best)
-        ids[place : place + 2] = [made[best]]
-        del found[place]
+        ids[place] = new_id = made[best]
+        del ids[place + 1], found[place]
         if place:
-            found[place - 1] = ranks.get((ids[place - 1], ids[place]), _NONE)
+            found[place - 1] = rank_of((ids[place - 1], new_id), _NONE)
         if place < len(found):
-            found[place] = ranks.get((ids[place], ids[place + 1]), _NONE)
+            found[place] = rank_of((new_id, ids[place + 1]), _NONE)
         yield best
 
 
