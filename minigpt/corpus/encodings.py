@@ -69,7 +69,7 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Preview:
-    """How a file begins in one encoding; `fault` is "" when all of it is text in that encoding."""
+    """How a file begins in one encoding; `fault` is "" when this beginning is text in that encoding."""
 
     encoding: str
     lines: tuple[str, ...]
@@ -124,7 +124,7 @@ def looks_like(content: bytes, offset: int = 0) -> str:
 def fitting_encodings(content: bytes) -> tuple[str, ...]:
     """The encodings in which `content` begins as text, in the order of ENCODINGS: to choose from, not to trust.
 
-    The first 256 KB are tried; `preview` tries all of it. Control characters, private and unassigned ones
+    The first 256 KB are tried. Control characters, private and unassigned ones
     are no text here, and UTF-16 without a mark is offered only where there are NUL bytes.
 
     >>> fitting_encodings(b"caf\\xe9")
@@ -136,26 +136,38 @@ def fitting_encodings(content: bytes) -> tuple[str, ...]:
 def preview(content: bytes, encoding: str, lines: int = 8, characters: int = 120) -> Preview:
     """The first `lines` lines, each cut to `characters`, as `encoding` reads them, up to its first fault.
 
-    The whole content is tried, so that `fault` speaks for all of it. Raises ValueError for an unknown encoding.
+    The first 256 KB are read; a later fault shows when all is. Raises ValueError for an unknown encoding.
     """
     encoding, fault = known_encoding(encoding), ""
     try:
-        text = decode(content, encoding).text
+        text = _beginning(content, encoding)
     except EncodingFault as error:
         text, fault = _before(content, encoding, error.offset), str(error)
     rows = text.split("\n", lines)[:lines]
     return Preview(encoding, tuple(row.removesuffix("\r")[:characters] for row in rows), fault)
 
 
+def _beginning(content: bytes, encoding: str) -> str:
+    """The text of the first 256 KB, where the last character may be cut; EncodingFault as `decode` raises it."""
+    if len(content) <= _TRIED:
+        return decode(content, encoding).text
+    _check_mark(content, encoding, "the file")
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(content[:_TRIED])
+    except UnicodeDecodeError as error:
+        raise _fault(content, encoding, "the file", error.start) from error
+    if encoding in _BYTE_ENCODINGS and (offset := _every_other_nul(content)) is not None:
+        raise _fault(content, encoding, "the file", offset)
+    return text.removeprefix("\ufeff")
+
+
 def _begins_as(content: bytes, encoding: str) -> bool:
     try:
-        _check_mark(content, encoding, "the file")
-        text = codecs.getincrementaldecoder(encoding)().decode(content[:_TRIED], final=len(content) <= _TRIED)
-    except (UnicodeError, EncodingFault):
+        characters = set(_beginning(content, encoding)[:_LOOKED_AT]) - set("\t\n\r\f")
+    except EncodingFault:
         return False
     if encoding in ("utf-16-le", "utf-16-be") and b"\0" not in content[:_TRIED]:
         return False
-    characters = set(text[:_LOOKED_AT]) - set("\t\n\r\f")
     return not any(unicodedata.category(character) in _NO_TEXT for character in characters)
 
 

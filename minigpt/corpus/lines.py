@@ -23,6 +23,12 @@ def split_lines(text: str) -> tuple[list[str], LineEnds]:
     return (lines if lines[-1] else lines[:-1]), ends
 
 
+def line_count(text: str) -> int:
+    """How many lines `split_lines` finds, without making them."""
+    ends = line_ends(text)
+    return ends.lf + ends.crlf + ends.cr + (bool(text) and text[-1] != ("\r" if ends.cr else "\n"))
+
+
 def line_ends(text: str) -> LineEnds:
     """How often each kind of line end stands in `text`."""
     feeds, returns = text.count("\n"), text.count("\r")

@@ -7,7 +7,7 @@ twice, of which JSON readers keep the last and lose the first, is a fault.
 import json
 from collections.abc import Iterable
 
-from minigpt.corpus.lines import split_lines
+from minigpt.corpus.lines import line_count, split_lines
 from minigpt.corpus.reading import ColumnMissing, Gathered, LineEnds
 from minigpt.corpus.records import kind_of
 
@@ -20,6 +20,7 @@ def read_lines(text: str, gathered: Gathered, column: str) -> LineEnds:
     Raises ColumnMissing, a ValueError, when no object has the field `column`, and ValueError for an array
     that goes over many lines.
     """
+    gathered.expect(line_count(text))
     lines, ends = split_lines(text)
     if lines and lines[0].strip() == "[":
         raise ValueError(f"{gathered.file} begins with a line '[': one array of all records is the format json")
@@ -45,6 +46,7 @@ def read_array(rows: list, gathered: Gathered, column: str, what: str = "record"
     Raises ColumnMissing, a ValueError, when no object has the field `column`.
     """
     missing: set[str] = set()
+    gathered.expect(len(rows))
     for number, row in enumerate(rows, start=1):
         _take(gathered, f"{what} {number}", row, column, missing, f"{ids}-{number:02d}" if ids else None)
     _check_column(gathered, column, missing)

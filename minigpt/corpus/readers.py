@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from minigpt.checks import one_of
 from minigpt.corpus.encodings import decode
-from minigpt.corpus.lines import line_ends, split_lines
+from minigpt.corpus.lines import line_count, line_ends, split_lines
 from minigpt.corpus.objects import names_of, parsed, read_array, read_lines
 from minigpt.corpus.reading import Gathered, LineEnds, Reading
 from minigpt.corpus.records import half_character, kind_of
@@ -154,6 +154,7 @@ def _read_text(text: str, file: str, options: ReadOptions) -> _Parts:
         if text:
             gathered.take("text", text)
         return _Parts("txt", gathered, line_ends=line_ends(text))
+    gathered.expect(line_count(text))
     lines, ends = split_lines(text)
     for number, line in enumerate(lines, start=1):
         gathered.take(f"line {number}", line)

@@ -99,15 +99,18 @@ class Gathered:
     faults: list[Fault] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.limit = limit("MINIGPT_CORPUS_RECORDS")
+        self.most = limit("MINIGPT_CORPUS_RECORDS")
+
+    def expect(self, records: int) -> None:
+        """Raises ValueError when so many records, usable or not, are beyond the limit."""
+        if records > self.most:
+            raise ValueError(f"{self.file} has more than {self.most:,} records, the limit MINIGPT_CORPUS_RECORDS")
 
     def take(self, place: str, text: str, id: str | None = None) -> None:
         """A text, which is empty when it holds nothing but white space, and at fault with half a character.
 
-        Raises ValueError beyond the limit of records.
+        Raises ValueError beyond the limit.
         """
-        if len(self.texts) >= self.limit:
-            raise ValueError(f"{self.file} has more than {self.limit:,} records, the limit MINIGPT_CORPUS_RECORDS")
         if not text or text.isspace():
             self.empty.append(place)
         elif reason := half_character(text):
@@ -118,10 +121,12 @@ class Gathered:
             self.texts.append(text)
             self.places.append(place)
             self.ids.append(id)
+        self.expect(len(self.texts) + len(self.empty) + len(self.faults))
 
     def fault(self, place: str, reason: str) -> None:
-        """A record that cannot be used."""
+        """A record that cannot be used. Raises ValueError beyond the limit."""
         self.faults.append(Fault(self.file, place, reason))
+        self.expect(len(self.texts) + len(self.empty) + len(self.faults))
 
     def records(self) -> tuple[Record, ...]:
         """The usable ones, under the ids of the file if all have one and all differ, else named by their place."""

@@ -6,6 +6,7 @@ from minigpt.corpus.encodings import (
     ENCODINGS,
     Decoded,
     EncodingFault,
+    Preview,
     decode,
     fitting_encodings,
     known_encoding,
@@ -108,6 +109,23 @@ def test_preview_shows_what_an_encoding_gives():
     assert found.lines == ("one", "two", "caf") and "0xE9 at byte 11" in found.fault
     with pytest.raises(ValueError, match="encoding must be one of"):
         preview(b"a", "klingon")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "gb18030", "latin-1"])
+def test_a_long_file_is_judged_by_its_beginning(encoding: str):
+    text = "\ufeff" * (encoding == "utf-16-le") + "one line\r\n" * 40_000
+    content = text.encode(encoding)
+    assert preview(content, encoding, lines=2) == Preview(encoding, ("one line", "one line"), "")
+    assert encoding in fitting_encodings(content)
+
+
+def test_faults_in_the_beginning_of_a_long_file():
+    content = b"one\ncaf\xe9\n" * 40_000
+    assert preview(content, "utf-8").lines == ("one", "caf") and "0xE9 at byte 7" in preview(content, "utf-8").fault
+    assert preview(content, "latin-1").lines[1] == "café"
+    wide = ("one\n" * 80_000).encode("utf-16-le")
+    assert "0x00 at byte 1, looks like UTF-16" in preview(wide, "cp1252").fault
+    assert fitting_encodings(wide) == ("utf-16-le",)
 
 
 def test_nothing_is_evident_in_nothing():

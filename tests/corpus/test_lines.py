@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigpt.corpus.lines import split_lines
+from minigpt.corpus.lines import line_count, split_lines
 from minigpt.corpus.reading import LineEnds
 
 
@@ -25,3 +25,4 @@ from minigpt.corpus.reading import LineEnds
 )
 def test_lines(text: str, lines: list[str], ends: LineEnds):
     assert split_lines(text) == (lines, ends)
+    assert line_count(text) == len(lines)

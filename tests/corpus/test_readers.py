@@ -361,6 +361,10 @@ def test_limits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         assert texts(read(content, name)) == ["a", "b"]
         with pytest.raises(ValueError, match=f"{name} has more than 2 records, the limit MINIGPT_CORPUS_RECORDS"):
             read(content.replace('"]', '", "c"]') + ("" if name == "a.json" else '"c"\n'), name)
+    files = {"a.txt": "\n\n\n", "a.csv": "text\n\n1,2\n\n", "a.jsonl": "x\n\n5", "a.json": '["", 5, {}]'}
+    for name, content in files.items():
+        with pytest.raises(ValueError, match="has more than 2 records"):  # empty and faulty ones are records too
+            read(content, name)
 
 
 def test_a_megabyte_without_a_line_end():
