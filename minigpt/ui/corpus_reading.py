@@ -105,14 +105,12 @@ def _encodings(choice: Choice) -> None:
         st.markdown(t("It is text in none of the encodings known here; save it as UTF-8 and bring it again."))
         return
     st.markdown(t("In which encoding does it read right? The lines show how it begins."))
-    rows = [
-        (name, ENCODINGS[name], " / ".join(filter(None, preview(content, name, lines=3).lines))) for name in fitting
-    ]
+    begins = [" / ".join(filter(None, preview(content, name, lines=3).lines)) for name in fitting]
     table = pd.DataFrame(
         {
             t("encoding"): list(fitting),
             t("for"): [ENCODINGS[name] for name in fitting],
-            t("the file begins"): [readable(begin, 160) for begin in begins.values()],
+            t("the file begins"): [readable(begin, 160) for begin in begins],
         }
     )
     st.dataframe(table, hide_index=True, width="stretch", key="corpus_previews")
