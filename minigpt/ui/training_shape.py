@@ -31,19 +31,22 @@ def shaped(base: Preset) -> Preset:
 
 
 def note(base: Preset) -> None:
-    """Say what was handed over beyond the fields of the form, and offer to drop it."""
-    own = shaped(base).model
-    hidden = {f.name: getattr(base.model, f.name) for f in fields(ModelConfig) if f.name in (*SHAPE, *MORE)}
-    differing = shape_name(base.name, replace(own, **hidden)).split(SEPARATOR)[1:]
+    """Say what was handed over for this preset beyond the fields of the form, and offer to drop it all."""
+    differing = shape_name(base.name, replace(shaped(base).model, **_in_form(base.name))).split(SEPARATOR)[1:]
     if not differing:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="train_shape_note"):
         st.caption(plain(t("From the Models page: {fields}.", fields=", ".join(differing))), width="content")
-        st.button(t("Drop"), key="train_shape_drop", type="tertiary", on_click=_drop, args=(base,))
+        st.button(t("Drop"), key="train_shape_drop", type="tertiary", on_click=_drop, args=(base.name,))
 
 
-def _drop(base: Preset) -> None:
+def _drop(name: str) -> None:
     st.session_state.pop(SHAPED, None)
-    for field in fields(ModelConfig):
-        if field.name in (*SHAPE, *MORE):
-            st.session_state[key_of(base, field.name)] = getattr(base.model, field.name)
+    for field, value in _in_form(name).items():
+        st.session_state[key_of(preset(name), field)] = value
+
+
+def _in_form(name: str) -> dict:
+    """The preset's values of the model fields that the training page has widgets for."""
+    model = preset(name).model
+    return {field.name: getattr(model, field.name) for field in fields(ModelConfig) if field.name in (*SHAPE, *MORE)}
