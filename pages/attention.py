@@ -32,7 +32,9 @@ with small:
     together = every.toggle(t("Every head"), key="together", persist_state="session")
     columns = attending.side_by_side if together else attending.key_columns
     title = t("Keys of query {query}", query=view.position)
-    table(columns(view, view.position), key="keys", label=title, selected=attending.cell(view, view.length)[1])
+    read = attending.cell(view, view.length)[1]
+    marked = read if read <= view.position else None  # a clicked cell may lie behind the mask
+    table(columns(view, view.position), key="keys", label=title, selected=marked)
 with large:
     chosen, slots = st.columns([3, 2], vertical_alignment="center")
     kind = chosen.segmented_control(

@@ -123,6 +123,13 @@ def test_switches_draw_scores_mask_padding_and_every_head():
     assert len(heads) == 16 and heads["keys visible"].unique().tolist() == [8.5]
 
 
+def test_a_clicked_cell_behind_the_mask_marks_no_key():
+    at = open_app("attention", text=RED, position="5")
+    at.session_state[attending.CELL] = (RED, 5, 5, 9)
+    at.run()
+    assert not at.exception and "Query 5 and key 9 in numbers" in [heading.value for heading in at.subheader]
+
+
 def test_a_record_that_fills_the_context_has_no_padding_to_draw():
     at = open_app("attention", text="z" * 63)
     assert at.toggle(key="padding").disabled

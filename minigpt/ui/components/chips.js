@@ -83,10 +83,11 @@ class Chips {
     const focused = this.indexOf(this.root.getRootNode().activeElement);
     if (focused >= 0 && focused !== at) this.nodes[at].focus({ preventScroll: true });
     this.reveal(this.nodes[at], first);
+    if (first) document.fonts.ready.then(() => this.reveal(this.nodes[this.selected], true));  // chips grow with the font
   }
 
   reveal(node, first) {
-    if (this.data.wrap) return;
+    if (this.data.wrap || !node) return;
     const row = this.row, left = node.offsetLeft - row.offsetLeft, margin = 48;
     let to = row.scrollLeft;
     if (left - margin < to) to = left - margin;
