@@ -2,7 +2,7 @@
 
 import pytest
 
-PAGES = ["", "tokens", "stages", "attention", "logits", "training", "sampling", "corpus"]
+PAGES = ["", "tokens", "stages", "attention", "logits", "training", "sampling", "corpus", "models"]
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 22, 29)"}
 CASES = [
     pytest.param("A cat sat by the door.", "light", id="english"),
