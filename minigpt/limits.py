@@ -30,6 +30,7 @@ _DEFAULTS = {
     "MINIGPT_SAMPLE_TOKENS": 1000,  # of one column of samples on a page
     "MINIGPT_KEPT_LOGITS": 10_000_000,  # of one comparison of samples: tokens of all columns x vocabulary
     "MINIGPT_CACHE_BYTES": 500_000_000,  # of the keys and values of one comparison
+    "MINIGPT_EVALUATED_CHARACTERS": 2_000_000,  # of a corpus that each evaluation of a run scores as a whole
     "MINIGPT_RUNS_AT_ONCE": 8,  # that one trainer process steps in turn; more wait
     "MINIGPT_RUNS_A_BROWSER": 4,  # that one browser may have under way
     "MINIGPT_RUN_STEPS": 100_000,  # of one run made on a page: a run that nobody watches ends

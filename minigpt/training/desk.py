@@ -27,6 +27,7 @@ class Desk:
         self.tell = tell
         self.held: dict[Path, Held] = {}  # whose turn is next stands first
         self.loading: dict[Path, Future] = {}
+        self.counting: list[tuple[Held, Future]] = []  # baselines, beside the first steps
         self.ended: dict[Path, Held] = {}  # how the last try of a run ended
         self.loader = ThreadPoolExecutor(max_workers=1)
 
@@ -61,6 +62,7 @@ class Desk:
 
     def work(self) -> None:
         """Let in those that have room, then step the run whose turn it is for one slice."""
+        self._counted()
         self._admit()
         held = self._ready()
         if held:
@@ -74,7 +76,7 @@ class Desk:
         """Leave every run to be resumed."""
         for future in self.loading.values():
             future.cancel()
-        self.loader.shutdown()
+        self.loader.shutdown(cancel_futures=True)
         for held in list(self.held.values()):
             self._careful(held, held.stop)
             self._changed(held)
@@ -171,7 +173,18 @@ class Desk:
 
     def _loaded(self, held: Held) -> None:
         self.loading.pop(held.folder).result()
+        self.counting.append((held, self.loader.submit(held.recorder.write_baselines)))
         held.go()
+
+    def _counted(self) -> None:
+        """A run whose baselines cannot be written ends as by any other failed write."""
+        done = [(held, future) for held, future in self.counting if future.done()]
+        self.counting = [pair for pair in self.counting if pair not in done]
+        for held, future in done:
+            if self.held.get(held.folder) is held:
+                self._careful(held, future.result)
+                if held.over:
+                    self._changed(held)
 
     def _unload(self, held: Held) -> None:
         future = self.loading.pop(held.folder, None)

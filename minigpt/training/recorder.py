@@ -34,7 +34,7 @@ class Recorder:
 
     Leaving without an exception means finished; by GeneratorExit stopped; by DivergedError or a
     write error failed, with the reason. After any other exception the last resume state stands.
-    The trainer process calls `open` and `finish`, `stop` or `fail` itself.
+    The trainer process calls `open`, `write_baselines` and `finish`, `stop` or `fail` itself.
     """
 
     def __init__(self, folder: Path, training: Training):
@@ -51,7 +51,6 @@ class Recorder:
         try:
             progress = self._checked_progress()
             cut_back(self.folder, progress)
-            self._write_baselines()
             self.files = {name: (self.folder / name).open("a", encoding="utf-8", newline="\n") for name in GROWING}
             write_status(self.folder, "running")
         except BaseException:
@@ -61,6 +60,19 @@ class Recorder:
         self.marked = self.flushed = self.saved = time.monotonic()
         self.cost = 0.0  # seconds of the last resume state
         return self
+
+    def write_baselines(self) -> None:
+        """Count what the loss is compared with, if that is not done yet. It takes seconds for a large corpus.
+
+        May run beside the training, in another thread. Raises RunWriteError when it cannot be written.
+        """
+        path, training = self.folder / "baselines.json", self.training
+        if path.exists() or training.validation is None:
+            return
+        rows = evaluation_rows(training.validation, training.config)
+        counted = ngram_baselines(training.train, training.validation, self.info.model.vocab_size, rows)
+        with self._clear_errors():
+            write_atomic(path, json.dumps(asdict(counted)).encode())
 
     def write(self, report: Report) -> None:
         """Put a report on disk, with the checkpoint that is due: at 0, 1, 2, 4, 8, ... and each evaluation."""
@@ -155,7 +167,13 @@ class Recorder:
         self.lock.release()
 
     def __enter__(self) -> "Recorder":
-        return self.open()
+        self.open()
+        try:
+            self.write_baselines()
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
 
     def __exit__(self, kind, error, trace) -> None:
         if kind is None:
@@ -176,14 +194,6 @@ class Recorder:
             self.fail(str(failure))
             raise
         self.release()
-
-    def _write_baselines(self) -> None:
-        path, training = self.folder / "baselines.json", self.training
-        if path.exists() or training.validation is None:
-            return
-        rows = evaluation_rows(training.validation, training.config)
-        counted = ngram_baselines(training.train, training.validation, self.info.model.vocab_size, rows)
-        write_atomic(path, json.dumps(asdict(counted)).encode())
 
     def _count(self, report: Report) -> None:
         now = time.monotonic()

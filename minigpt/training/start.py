@@ -7,6 +7,7 @@ import torch
 
 from minigpt.config import Preset, TrainConfig
 from minigpt.corpus.records import Corpus
+from minigpt.limits import limit
 from minigpt.model.parameters import shape_only
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
@@ -38,16 +39,28 @@ def lay_out(
     nothing encoded, which takes long for a large corpus. The vocabulary is the one learned: a small
     corpus may run out of pairs before `merges`. Raises ValueError, before the folder is made, for a
     record beyond the context length (whole records only: windows take any length), a sample prompt
-    beyond it, a model beyond the limit, or a `learned` that counted another number of records.
+    beyond it, a model beyond the limit, evaluations over all of a large corpus, or a `learned` that
+    counted another number of records.
     """
     if learned:
         _check_counted(learned, corpus)
+    _check_evaluation(corpus, training)
     tokenizer, info = _planned(preset, corpus, training, learned.tokenizer if learned else None)
     shape_only(info.model)
     if training.mode == "records" and not (learned and learned.longest < info.model.context_length):
         check_fit(corpus, tokenizer, info.model.context_length)
     check_prompts(training, tokenizer, info.model.context_length)
     return Run.create(folder, preset.name, info.model, training, tokenizer, corpus)
+
+
+def _check_evaluation(corpus: Corpus, training: TrainConfig) -> None:
+    most = limit("MINIGPT_EVALUATED_CHARACTERS")
+    size = sum(len(record.text) for record in corpus.train + corpus.validation)
+    if training.evaluation_rows == 0 and size > most:
+        raise ValueError(
+            f"each evaluation would score all {size:,} characters of the corpus, which is done up to {most:,}; "
+            "set evaluation_rows, such as 200, to score a fixed sample of each split"
+        )
 
 
 def resume_run(

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from minigpt.config import configured, preset
+from minigpt.corpus.baselines import ngram_baselines
 from minigpt.corpus.records import Corpus, Record
 from minigpt.training.client import ROOT, Trainer
 from minigpt.training.desk import Desk
 from minigpt.training.lock import is_held
+from minigpt.training.recorder import Recorder, RunWriteError
 from minigpt.training.runs import Run
 from minigpt.training.service import serve
 from minigpt.training.start import lay_out, resume_run
@@ -68,6 +70,31 @@ def test_runs_side_by_side_end_as_they_would_alone(desk, tmp_path):
     for i, run in enumerate(runs):
         assert (run.status, is_held(run.folder)) == ("finished", False)
         assert (run.folder / "metrics.jsonl").read_bytes() == expected(tmp_path / f"{i}", batch_seed=i)
+
+
+def test_baselines_are_counted_beside_the_first_steps(desk, tmp_path):
+    run = small_run(tmp_path / "run", steps=2000)
+    do(desk, "start", run)
+    while desk.counting:
+        desk.work()
+    assert run.baselines() == ngram_baselines(*_splits(run), run.info.model.vocab_size)
+    assert run.status == "running"
+
+
+def test_a_run_whose_baselines_cannot_be_written_fails_with_the_reason(desk, tmp_path, monkeypatch):
+    def refuse(recorder):
+        raise RunWriteError("cannot write in the run folder: No space left on device")
+
+    monkeypatch.setattr(Recorder, "write_baselines", refuse)
+    run = small_run(tmp_path / "run", steps=2000)
+    do(desk, "start", run)
+    work_off(desk)
+    assert (run.status, run.info.reason) == ("failed", "cannot write in the run folder: No space left on device")
+
+
+def _splits(run: Run) -> tuple:
+    training = resume_run(run.folder)[1]
+    return training.train, training.validation
 
 
 def test_pause_step_play_change_no_number(desk, tmp_path):
