@@ -22,6 +22,11 @@ def new_id(browser: str) -> str:
     return f"{mark(browser)[:6]}-{secrets.token_hex(8)}"
 
 
+def is_new_id(id: str) -> bool:
+    """Whether `id` looks as if `new_id` made it."""
+    return re.fullmatch("[0-9a-f]{6}-[0-9a-f]{16}", id) is not None
+
+
 def checked_id(id: str, kind: str) -> str:
     """`id`, which can be a folder's name; ValueError that names the `kind` ("run") for any other text."""
     if not _ID.fullmatch(id):

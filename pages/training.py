@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.training.shelf import runs_of
+from minigpt.training.shelf import command_line_runs, runs_of
 from minigpt.ui import (
     browser,
     messages,
@@ -43,21 +43,17 @@ run = workspace.current().run
 if run is None:
     if training_controls.FAULT in st.session_state:
         messages.problem(st.session_state[training_controls.FAULT])
-    mine = runs_of(browser.secret())
-    if mine:
-        st.selectbox(
-            t("Runs of this browser"), mine, index=None, key="run_choice", format_func=run_title, on_change=take_run
-        )
+    known = [*runs_of(browser.secret()), *command_line_runs()]
+    if known:
+        st.selectbox(t("Runs so far"), known, index=None, key="run_choice", format_func=run_title, on_change=take_run)
     training_panel.example()
     st.stop()
 
-known = runs_of(browser.secret())
+known = list(dict.fromkeys([*runs_of(browser.secret()), run, *command_line_runs()]))
 chooser, beside = st.columns(2)
 with chooser:
     st.session_state["run_choice"] = run
-    st.selectbox(
-        t("Run"), list(dict.fromkeys([*known, run])), key="run_choice", format_func=run_title, on_change=take_run
-    )
+    st.selectbox(t("Run"), known, key="run_choice", format_func=run_title, on_change=take_run)
 with beside:
     others = training_compare.others(run)
 if trainer.state(run).status != "deleted":
@@ -65,7 +61,8 @@ if trainer.state(run).status != "deleted":
 training_panel.draw(run, others)
 if trainer.state(run).status != "deleted":
     training_compare.guarded(training_compare.table, run, others)
-    with st.expander(t("Samples over time"), key="train_samples", on_change="rerun") as samples:
-        if samples.open:
+    other = st.expander(t("Samples of any prompt, from the saved steps"), key="train_samples", on_change="rerun")
+    with other:
+        if other.open:
             training_compare.guarded(training_samples.draw, run)
     training_compare.guarded(training_compare.take_away, run)

@@ -4,12 +4,13 @@ from pathlib import Path
 
 from minigpt.training.loop import Evaluation
 from minigpt.training.runs import read_lines
+from minigpt.training.samples import Sample
 
 SPEED_SECONDS = 2.0  # of training time that the speed is taken from
 
 
 class Feed:
-    """The columns of metrics.jsonl, one entry a step, and the evaluations. Belongs to one reader."""
+    """The columns of metrics.jsonl, one entry a step, the evaluations and samples. Belongs to one reader."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -24,7 +25,8 @@ class Feed:
         self.records: list[int] = []  # of the last batch
         self.evaluations: list[Evaluation] = []
         self.timings: list[dict] = []
-        self._read = {"metrics.jsonl": 0, "timing.jsonl": 0}
+        self.samples: dict[int, list[Sample]] = {}  # by step, one for each prompt
+        self._read = {"metrics.jsonl": 0, "timing.jsonl": 0, "samples.jsonl": 0}
 
     def update(self) -> "Feed":
         """Read on; from the beginning when a file has become shorter, as reset and resume make it.
@@ -40,6 +42,8 @@ class Feed:
             else:
                 self._take(row)
         self.timings += self._new("timing.jsonl")
+        for row in self._new("samples.jsonl"):
+            self.samples.setdefault(row["step"], []).append(Sample(**row | {"ids": tuple(row["ids"])}))
         return self
 
     @property

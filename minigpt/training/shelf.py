@@ -4,9 +4,10 @@
     runs/3fa2c1-9b0d77e2c4f10a55/run.json ...  the run itself
 
 An id cannot be guessed (minigpt.owners), so its link is what shares a run. A run of the command line in
-this folder has no label: nobody lists it, its link opens it.
+this folder has no label: it belongs to all who use this server.
 """
 
+import contextlib
 import json
 import os
 import time
@@ -14,9 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.files import write_atomic
-from minigpt.owners import checked_id, mark, new_id
+from minigpt.owners import checked_id, is_new_id, mark, new_id
 
-__all__ = ["Label", "is_mine", "mark", "new_id", "put_label", "read_label", "run_folder", "runs_of", "shelf"]
+__all__ = ["Label", "command_line_runs", "is_mine", "mark", "new_id", "put_label", "read_label", "run_folder"]
+__all__ += ["runs_of", "shelf"]
 
 LABEL = "label.json"
 NAME_CHARACTERS = 60
@@ -64,6 +66,17 @@ def runs_of(browser: str) -> list[str]:
         label = read_label(folder)
         if label is not None and label.owner == mark(browser):
             found[folder.name] = label.created
+    return sorted(found, key=lambda id: (-found[id], id))
+
+
+def command_line_runs() -> list[str]:
+    """Ids of the runs without a label, the newest first; those that a page made for a browser are never among them."""
+    found = {}
+    for path in shelf().glob("*/run.json"):
+        id = path.parent.name
+        with contextlib.suppress(ValueError, OSError):  # a name that no link can hold, or deleted meanwhile
+            if not is_new_id(checked_id(id, "run")) and not (path.parent / LABEL).exists():
+                found[id] = path.stat().st_mtime
     return sorted(found, key=lambda id: (-found[id], id))
 
 

@@ -1,28 +1,34 @@
 """The live part of the training page: buttons, numbers, curves, and the step in slow motion. Drawn twice a second."""
 
 import json
+import time
 from math import log
 
 import pandas as pd
 import streamlit as st
 
 from minigpt.figures.training import BATCH, SERIES, TRAIN, VALIDATION, Curve, Level, curves_chart
-from minigpt.sources import BUNDLED, BUNDLED_RUN
+from minigpt.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
 from minigpt.training.feed import Feed
+from minigpt.training.recorder import checkpoint_steps
 from minigpt.training.runs import Run
 from minigpt.training.shelf import is_mine, run_folder
-from minigpt.ui import browser, messages, training_controls, training_words
+from minigpt.ui import browser, messages, training_controls, training_samples, training_words, workspace
 from minigpt.ui.text import plain, t
 from minigpt.ui.trainer import State, state
 
 SECOND_CHARTS = ("gradient", "rate")
+POLL_SECONDS = 0.5
+STRIP_SECONDS = 3.0  # between reruns of the whole page for new steps on the strip's slider
+DRAWN = "training_drawn"  # session: when the whole page ran, and how many steps were saved then
 FEEDS = "training_feeds"  # session: what this reader has read of each run
 
 
 def draw(id: str, others: list[str]) -> None:
     """The panel, polled twice a second while something happens; once it is over the whole page runs once more."""
     going = state(id).going
-    st.fragment(_panel, run_every=0.5 if going else None)(id, others, going)
+    st.session_state[DRAWN] = (time.monotonic(), _saved(id))
+    st.fragment(_panel, run_every=POLL_SECONDS if going else None)(id, others, going)
 
 
 def example() -> None:
@@ -53,7 +59,7 @@ def _panel(id: str, others: list[str], going: bool) -> None:
         messages.problem(fault)
     if now.status in ("failed", "deleted"):
         messages.problem(_failure(id, now))
-    if now.going != going:
+    if now.going != going or _strip_is_behind(id):
         st.rerun()
     if now.status == "deleted":
         return
@@ -61,6 +67,17 @@ def _panel(id: str, others: list[str], going: bool) -> None:
         _numbers(id, now, others)
     except (OSError, ValueError) as error:  # the folder went away between two looks
         messages.problem(str(error))
+
+
+def _strip_is_behind(id: str) -> bool:
+    """Whether the strip shows this run and its slider lacks a step saved since; asked every few seconds only."""
+    drawn, saved = st.session_state[DRAWN]
+    shown = workspace.current().model == f"{RUN_PREFIX}{id}"
+    return shown and time.monotonic() - drawn > STRIP_SECONDS and _saved(id) != saved
+
+
+def _saved(id: str) -> int:
+    return len(checkpoint_steps(run_folder(id)))
 
 
 def _failure(id: str, now: State) -> str:
@@ -83,6 +100,7 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
     st.echarts_chart(chart, key="loss_curves", height=340, renderer=_renderer(), alt=_alt(data))
     for sentence in training_words.curve_words(data, baselines):
         st.markdown(plain(sentence))
+    training_samples.live(data, info.training)
     _second_chart(data, span)
     _slow_motion(run, data)
 

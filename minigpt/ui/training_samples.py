@@ -1,22 +1,47 @@
-"""Samples over time: what each saved step of a run makes of one prompt, from noise to pattern, in one table."""
+"""Samples over time, from noise to pattern: those that a run draws while it trains, and any others on request."""
 
 import pandas as pd
 import streamlit as st
 
+from minigpt.config import TrainConfig
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.limits import limit
 from minigpt.sources import run_model
 from minigpt.tokenizers.labels import visible_label
+from minigpt.training.feed import Feed
 from minigpt.training.recorder import checkpoint_path, is_power_of_two
 from minigpt.training.runs import Run
+from minigpt.training.samples import prompts_of
 from minigpt.training.shelf import run_folder
 from minigpt.ui.text import plain, t
 
+ROWS = 12  # steps of the live table, spread over those so far
+ROW_PIXELS = 35  # of a table, as is its head
 PROMPT = "The key is"
 TOKENS = 32
 LENGTH = {"max_new_tokens": TOKENS}
 TEMPERATURES = {"greedy": 0.0, "warm": 0.8}
+
+
+def live(data: Feed, config: TrainConfig) -> None:
+    """What the run itself has drawn: steps down, prompts across. Its height is that of the whole run from the start."""
+    if not config.sample_every:
+        return
+    prompts = prompts_of(config)
+    whole = [step for step in sorted(data.samples) if len(data.samples[step]) == len(prompts)]  # written to the end
+    steps = _thinned(whole, ROWS)
+    table = {t("step"): [f"{step:,}" for step in steps]}
+    for place, prompt in enumerate(prompts):
+        name = visible_label(prompt.encode()) or t("(from nothing)")
+        name += " " * (name in table)  # equal prompts stay two columns
+        table[name] = [visible_label(data.samples[step][place].text.encode()) for step in steps]
+    last = 1 + -(-config.steps // config.sample_every)
+    st.caption(t("What the model makes of the prompt, with the same seed each time"))
+    st.dataframe(
+        pd.DataFrame(table), hide_index=True, width="stretch", height=ROW_PIXELS * (1 + min(ROWS, last)) + 3,
+        column_config={t("step"): st.column_config.Column(width=60)}, key="live_samples",
+    )  # fmt: skip
 
 
 def draw(id: str) -> None:
@@ -55,9 +80,15 @@ def _all_steps(run: Run, which: str) -> list[int]:
 
 
 def _steps(run: Run, which: str) -> list[int]:
-    """The steps to sample, thinned evenly to the limit; the last one is always there."""
-    steps, most = _all_steps(run, which), limit("MINIGPT_SAMPLES")
-    return steps[::-1][:: -(-len(steps) // most) or 1][::-1]
+    """The steps to sample, thinned evenly to the limit."""
+    return _thinned(_all_steps(run, which), limit("MINIGPT_SAMPLES"))
+
+
+def _thinned(steps: list[int], most: int) -> list[int]:
+    """At most `most` of the steps, the first and the last always there."""
+    if len(steps) <= most:
+        return steps
+    return [steps[place * (len(steps) - 1) // (most - 1)] for place in range(most)]
 
 
 @st.cache_data(show_spinner=False, max_entries=2000)

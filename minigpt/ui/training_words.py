@@ -41,8 +41,9 @@ def run_title(id: str) -> str:
 def _title(folder: Path) -> str:
     info, label = read_info(folder), read_label(folder)
     about = t("{preset}, rate {rate:g}", preset=info.preset, rate=info.training.learning_rate)
-    name = label.name if label and label.name else t("Run")
-    return t("{name}: {about} · {id}", name=name, about=about, id=folder.name[-4:])
+    if label is None:
+        return t("Command line: {about} · {id}", about=about, id=folder.name)
+    return t("{name}: {about} · {id}", name=label.name or t("Run"), about=about, id=folder.name[-4:])
 
 
 def source_title(id: str) -> str:

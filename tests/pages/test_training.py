@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from minigpt.config import preset
 from minigpt.corpus.records import Corpus, Record, bundled_corpus
 from minigpt.sources import BUNDLED_RUN, load_source, source_steps
+from minigpt.tokenizers.labels import visible_label
 from minigpt.training.runs import Run
 from minigpt.training.shelf import runs_of
+from minigpt.training.start import new_run
 from minigpt.ui import playing, trainer
 from minigpt.ui.training_settings import settle
 from tests.pages.app import open_app
@@ -102,7 +105,7 @@ def test_step_play_pause_stop_resume_reset(runs):
     at.button(key="train_step").click().run()
     assert metrics(at)["Step"] == f"{before + 1} / 500"
     assert f"Step {before + 1} in slow motion" in [title.value for title in at.subheader]
-    batch, moves = (at.dataframe[place].value for place in (0, 1))
+    batch, moves = (at.dataframe[place].value for place in (1, 2))  # below the samples
     details = json.loads((runs / id / "details.json").read_text())
     records = bundled_corpus().train
     assert batch["text"].tolist() == [records[row].text for row in details["records"]]
@@ -320,10 +323,49 @@ def test_overlay_names_the_settings_that_differ(runs):
     assert len(chart(at)["series"]) == 4 and chart(at)["series"][3]["lineStyle"]["type"] == "dashed"
 
 
+def test_samples_of_the_run_itself_stand_below_its_curve(runs):
+    at = open_app("training")
+    key = next(box.key for box in at.text_area if box.key.startswith("train_mg-1_sample_prompts"))
+    at.text_area(key=key).set_value("The key is\n").run()
+    id = begin(at, steps=60, sample_every=5)
+    wait_until(id, "finished")
+    at.run()
+    table, samples = at.dataframe[0].value, Run(runs / id).samples()
+    assert list(table) == ["step", "The·key·is", "(from nothing)"]
+    assert table["step"].tolist() == ["0", "5", "10", "15", "20", "25", "30", "35", "40", "45", "50", "60"]
+    texts = {(sample.step, sample.prompt): visible_label(sample.text.encode()) for sample in samples}
+    assert table["The·key·is"].tolist()[-1] == texts[60, "The key is"]
+    assert table["(from nothing)"].tolist()[0] == texts[0, ""]
+    at.number_input(key="train_mg-1_sample_every").set_value(0).run()
+    id = begin(at, steps=5)
+    wait_until(id, "finished")
+    at.run()
+    assert not at.dataframe
+
+
+def test_a_prompt_the_tokenizer_cannot_read_is_refused_before_the_start(runs):
+    at = open_app("training")
+    at.selectbox(key="train_mg-1_kind").set_value("chars").run()
+    key = next(box.key for box in at.text_area if box.key.startswith("train_mg-1_sample_prompts"))
+    at.text_area(key=key).set_value("The key is ☃").run()
+    assert begin(at, steps=5) is None
+    assert len(errors(at)) == 1 and "☃" in errors(at)[0]
+    assert not list(runs.glob("*-*"))
+
+
+def test_runs_of_the_command_line_can_be_chosen(runs):
+    chosen = replace(preset("mg-1"), training=replace(preset("mg-1").training, steps=2))
+    run, training = new_run(runs / "by-hand", chosen, bundled_corpus(), chosen.training)
+    list(run.record(training))
+    at = open_app("training")
+    assert "Command line: mg-1, rate 0.01 · by-hand" in at.selectbox(key="run_choice").options
+    at.selectbox(key="run_choice").set_value("by-hand").run()
+    assert metrics(at)["Step"] == "2 / 2" and not at.button(key="train_reset").disabled
+
+
 def test_samples_over_time_are_what_the_saved_steps_say(runs):
     from minigpt.generation.settings import SampleConfig
     from minigpt.generation.stepping import generate, prompt_ids
-    from minigpt.tokenizers.labels import visible_label
 
     at = open_app("training")
     id = begin(at, steps=100)
@@ -352,8 +394,6 @@ def test_settle_names_each_wrong_part():
 
 
 def test_a_model_of_a_replaced_run_folder_is_not_the_old_one(runs):
-    from minigpt.training.start import new_run
-
     for seed in (1, 2):
         shutil.rmtree(runs / "by-hand", ignore_errors=True)
         chosen, faults = settle(preset("mg-1"), {"steps": 1}, {"init_seed": seed})

@@ -1,11 +1,21 @@
 """The shelf of runs: ids that stay inside it, and whose runs are whose."""
 
 import json
+import os
 
 import pytest
 
 from minigpt.training import shelf
-from minigpt.training.shelf import is_mine, mark, new_id, put_label, read_label, run_folder, runs_of
+from minigpt.training.shelf import (
+    command_line_runs,
+    is_mine,
+    mark,
+    new_id,
+    put_label,
+    read_label,
+    run_folder,
+    runs_of,
+)
 
 ANN, BEN = "a" * 32, "b" * 32
 
@@ -78,3 +88,15 @@ def test_the_label_does_not_tell_the_secret():
 def test_a_name_has_a_limit():
     with pytest.raises(ValueError, match="at most 60 characters, got 61"):
         made(ANN, "n" * 61)
+
+
+def test_runs_of_the_command_line_are_those_without_a_label(runs):
+    assert command_line_runs() == []
+    made(ANN)
+    names = ["old", "new", new_id(BEN), "法", "empty"]  # of the third a page has not yet said whose it is
+    for place, folder in enumerate(runs / name for name in names):
+        folder.mkdir()
+        if folder.name != "empty":
+            (folder / "run.json").write_text("{}")
+            os.utime(folder / "run.json", (place, place))
+    assert command_line_runs() == ["new", "old"]
