@@ -25,11 +25,11 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2 import INDEX, check_gpt2, load_gpt2, weight_files
 from minigpt.model.gpt2_config import CONFIG_FILE
 from minigpt.model.parameters import parameter_count
+from minigpt.owners import mark, new_id
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.tokenizers.gpt2_files import FILES, read_gpt2_tokenizer
 from minigpt.tokenizers.huggingface import import_tokenizer
-from minigpt.training.shelf import mark, new_id
 
 PREFIX = "gpt2-"
 FORMAT = "minigpt-import-1"

@@ -5,6 +5,7 @@ from math import log
 import streamlit as st
 
 from minigpt.figures.training import loss_curve
+from minigpt.imports import is_import
 from minigpt.inspection import logit_summary
 from minigpt.sources import source_evaluations
 from minigpt.ui import proof, shell, workspace
@@ -69,6 +70,8 @@ with learned:
             here=(t("shown"), view.space.step),
         )
         st.echarts_chart(curve, key="learned", height=260, alt=t("Loss over training steps"))
+    elif is_import(view.space.model):
+        st.caption(t("This model was learned elsewhere: the imported folder holds its weights, not its way there."))
     else:
         st.caption(t("This model is untrained: its weights are those of its seed, its guesses near chance."))
 with checked:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from minigpt.config import PRESETS
 from minigpt.exports import check_download, export_folder, export_zip, obstacles
 from minigpt.sources import BUNDLED, RUN_PREFIX, load_source, source_run, source_steps
 from minigpt.training.shelf import runs_of
@@ -21,19 +22,19 @@ def draw(alone: bool) -> None:
             "and gives the same logits. GPT-2's architecture has no bias on the LM head, so models with one stay here."
         )
     )
+    runs = [run for run in (*runs_of(browser.secret()), BUNDLED) if _fits(run)]
+    if not runs:
+        able = [name for name in PRESETS if not obstacles(PRESETS[name].model)]
+        messages.hint(t("No run of this browser fits yet; one of these presets does: {names}.", names=", ".join(able)))
+        return
     run = st.selectbox(
-        t("Run to take along"), [*runs_of(browser.secret()), BUNDLED], key="export_run", format_func=source_title,
-        persist_state="session",
-    )  # fmt: skip
-    name = BUNDLED if run == BUNDLED else RUN_PREFIX + run
+        t("Run to take along"), runs, key="export_run", format_func=source_title, persist_state="session"
+    )
+    name = _source(run)
     try:
         config, steps = source_run(name).info.model, source_steps(name)
     except ValueError as error:
         messages.problem(str(error))
-        return
-    if obstacles(config):
-        reasons = "; ".join(obstacles(config))
-        messages.notice(t("GPT-2's architecture cannot hold this model: {reasons}.", reasons=reasons))
         return
     step = steps[0]
     if len(steps) > 1:
@@ -50,6 +51,18 @@ def draw(alone: bool) -> None:
         st.success(plain(sentence), icon=":material/check:") if worked else messages.problem(sentence)
 
 
+def _source(run: str) -> str:
+    return BUNDLED if run == BUNDLED else RUN_PREFIX + run
+
+
+def _fits(run: str) -> bool:
+    """Whether GPT-2's architecture holds the run's model; a run that is damaged or gone does not."""
+    try:
+        return not obstacles(source_run(_source(run)).info.model)
+    except ValueError:
+        return False
+
+
 def _download(run: str, name: str, step: int) -> None:
     title = f"{run}-step-{step}"
     st.download_button(
@@ -61,7 +74,6 @@ def _download(run: str, name: str, step: int) -> None:
 def _write(name: str, step: int) -> None:
     st.text_input(
         t("Or a new folder on this computer"), key=OUT, placeholder="/home/me/my-gpt", persist_state="session",
-        max_chars=1000,
     )  # fmt: skip
     st.button(t("Write the folder"), key="export_write", icon=":material/save:", on_click=_export, args=(name, step))
 

@@ -27,7 +27,6 @@ OFFERED = "import_offered"
 
 def draw(alone: bool) -> None:
     """`alone`: the app serves this computer only, so folders may be typed."""
-    browser.keep()
     st.caption(
         t(
             "A folder with config.json, model.safetensors and the tokenizer (tokenizer.json, or vocab.json and "
@@ -35,12 +34,13 @@ def draw(alone: bool) -> None:
         )
     )
     folder = _folder(alone)
-    if alone:
-        _download()
     _said()
     if folder:
         _found(folder)
     _opened_before()
+    if alone:
+        _download()
+    browser.keep()
 
 
 def _folder(alone: bool) -> str:
@@ -55,7 +55,7 @@ def _folder(alone: bool) -> str:
     if alone:
         typed = st.text_input(
             t("Or the path of a folder on this computer") if offered else t("Path of a folder on this computer"),
-            key=PATH, placeholder="/home/me/gpt2", persist_state="session", max_chars=1000, on_change=_typed,
+            key=PATH, placeholder="/home/me/gpt2", persist_state="session", on_change=_typed,
         )  # fmt: skip
         return str(chosen) if chosen else typed.strip()
     if not offered:
@@ -101,11 +101,11 @@ def _found(folder: str) -> None:
     except (ValueError, OSError) as error:
         messages.problem(str(error))
         return
-    st.dataframe(_table(facts), hide_index=True, width="stretch", key="import_facts")
     st.button(
         t("Open in the explorer"), type="primary", key="import_open", icon=":material/visibility:", on_click=_open,
         args=(folder,),
     )  # fmt: skip
+    st.dataframe(_table(facts), hide_index=True, width="stretch", key="import_facts")
 
 
 def _table(facts: FolderFacts) -> pd.DataFrame:

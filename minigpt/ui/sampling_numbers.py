@@ -6,6 +6,7 @@ import streamlit as st
 from minigpt.corpus.records import Record
 from minigpt.figures.numbers import nats, percent
 from minigpt.generation.comparing import Comparison, Numbers, numbers
+from minigpt.imports import is_import
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.examples import training_records
 from minigpt.ui.sampling_setup import LETTERS
@@ -17,7 +18,7 @@ FOUND = "sampling_found"  # session: a comparison, the lengths of its columns, a
 
 def records_of(view: View) -> tuple[Record, ...]:
     """The training records of the workspace's model."""
-    return training_records(view.space.model)
+    return () if is_import(view.space.model) else training_records(view.space.model)
 
 
 def draw(comparison: Comparison, records: tuple[Record, ...]) -> None:
@@ -53,9 +54,13 @@ def _rows(found: Numbers, records: tuple[Record, ...]) -> dict[str, str]:
         t("mean entropy, drawn from (nats)"): "–" if found.entropy is None else nats(found.entropy),
         t("longest copy"): where,
         t("copied text"): visible_label(copy.text),
-        t("memorised or invented"): t("all of it memorised") if found.memorised else t("invented"),
+        t("memorised or invented"): _origin(found) if records else t("the corpus is not known here"),
         t("stop"): found.stop or "–",
     }
+
+
+def _origin(found: Numbers) -> str:
+    return t("all of it memorised") if found.memorised else t("invented")
 
 
 def share(value: float | None) -> str:
