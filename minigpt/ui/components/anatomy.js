@@ -108,7 +108,7 @@ class Anatomy {
         const cx = name === "positions" ? x + width - 4 : x + width + 26, many = name === "attention" || name === "ffn";
         const cy = name === "positions" ? y - 4 : many ? y + height / 2 - 14 + 28 * at : y + height / 2;
         const on = mark.id === this.selected;
-        const group = this.node("g", { class: `mark${on ? " on" : ""}`, role: "button", tabindex: 0, "aria-label": `${mark.number} ${mark.title}`, "aria-pressed": on, "data-mark": `${mark.id}-${name}` }, this.svg);
+        const group = this.node("g", { class: `mark${on ? " on" : ""}`, role: "button", tabindex: 0, "aria-label": mark.title, "aria-pressed": on, "data-mark": `${mark.id}-${name}` }, this.svg);
         group.dataset.id = mark.id;
         this.node("circle", { cx, cy, r: 12 }, group);
         this.node("text", { x: cx, y: cy + 4.3 }, group, mark.number);

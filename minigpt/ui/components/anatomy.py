@@ -27,7 +27,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Mark:
-    """A numbered button on one or more parts. id: what `on_choose` gets, unique; title: its accessible name."""
+    """A numbered button on one or more parts. id: what `on_choose` gets, unique; title: its name, number included."""
 
     id: str
     number: int
