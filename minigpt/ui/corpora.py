@@ -49,6 +49,7 @@ def current() -> Choice:
     except ValueError as error:
         st.session_state[GONE] = str(error)
         workspace.choose(corpus=None)
+        workspace.write_url()
         return _bundled(FIRST)
 
 

@@ -9,6 +9,7 @@ from minigpt.ui.text import plain, t
 
 FAULT = "corpus_fault"  # session: why the last file was not taken
 TAKEN = "corpus_uploads"  # session: how many files came; each gets a fresh box, which lets go of the last one
+BOX_WIDTH, FILE_WIDTH = 440, 500  # px; what has no room wraps
 PASTED = "pasted text.txt"
 PASTE_CHARACTERS = 200_000
 ENDINGS = ["txt", "md", "csv", "tsv", "jsonl", "ndjson", "json"]
@@ -16,21 +17,18 @@ ENDINGS = ["txt", "md", "csv", "tsv", "jsonl", "ndjson", "json"]
 
 def draw(choice: corpora.Choice) -> None:
     """The corpus box, the file box, and a sentence about what is chosen or why a file was not taken."""
-    which, remove, file, paste = st.columns([2.4, 0.5, 2.4, 1], vertical_alignment="bottom")
-    with which:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         _corpus_box(choice)
-    if choice.own:
-        help = t("Delete this corpus")
-        with remove.popover("", icon=":material/delete:", key="corpus_delete", help=help, width="stretch"):
-            _delete(choice)
-    with file:
+        if choice.own:
+            with st.popover("", icon=":material/delete:", key="corpus_delete", help=t("Delete this corpus")):
+                _delete(choice)
         number = st.session_state.setdefault(TAKEN, 0)
         st.file_uploader(
             t("Your own file: txt, csv, jsonl or json"), ENDINGS, key=f"corpus_file_{number}", on_change=_take_file,
-            max_upload_size=max(1, limit("MINIGPT_UPLOAD_BYTES") // 1_000_000),
+            max_upload_size=max(1, limit("MINIGPT_UPLOAD_BYTES") // 1_000_000), width=FILE_WIDTH,
         )  # fmt: skip
-    with paste.popover(t("Paste text"), icon=":material/content_paste:", key="corpus_paste", width="stretch"):
-        _paste()
+        with st.popover(t("Paste text"), icon=":material/content_paste:", key="corpus_paste"):
+            _paste()
     st.caption(plain(_about(choice)))
     if FAULT in st.session_state:
         messages.problem(st.session_state[FAULT])
@@ -39,7 +37,9 @@ def draw(choice: corpora.Choice) -> None:
 def _corpus_box(choice: corpora.Choice) -> None:
     titles = {other.key: other.title for other in corpora.choices()}
     st.session_state["corpus_choice"] = choice.key
-    st.selectbox(t("Corpus"), list(titles), key="corpus_choice", format_func=titles.get, on_change=_take_choice)
+    st.selectbox(
+        t("Corpus"), list(titles), key="corpus_choice", format_func=titles.get, on_change=_take_choice, width=BOX_WIDTH
+    )
 
 
 def _about(choice: corpora.Choice) -> str:

@@ -28,7 +28,7 @@ def draw(choice: Choice, learned: Learned | None) -> None:
     if not records:
         st.info(t("No record validates: the loss on unseen text is not available."), icon=":material/info:")
         return
-    rows = _lines(corpus, split) if is_one_text(corpus) else _rows(corpus, split, learned)
+    rows = _lines(corpus.hash, split, corpus) if is_one_text(corpus) else _rows(corpus, split, learned)
     count = len(rows)
     first = 1
     if count > ROWS:
@@ -63,9 +63,10 @@ def _rows(corpus: Corpus, split: str, learned: Learned | None) -> list[tuple]:
     ]
 
 
-def _lines(corpus: Corpus, split: str) -> list[tuple]:
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _lines(hash: str, split: str, _corpus: Corpus) -> list[tuple]:
     """The lines of one text that are not blank, with their numbers."""
-    lines = getattr(corpus, split)[0].text.split("\n")
+    lines = getattr(_corpus, split)[0].text.split("\n")
     return [(number, None, line) for number, line in enumerate(lines, start=1) if line.strip()]
 
 

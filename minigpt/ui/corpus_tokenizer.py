@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.config import TOKENIZERS, TokenizerConfig
-from minigpt.figures.corpus import compression_chart, pieces_chart
+from minigpt.figures.corpus import pieces_chart
 from minigpt.limits import limit
 from minigpt.tokenizers.learning import Learned
 from minigpt.ui import corpus_plan, messages, tokenizer_progress, tokenizing
@@ -12,7 +12,6 @@ from minigpt.ui.text import plain, t
 
 FAULT = "corpus_tokenizer_fault"  # session: why a job could not begin
 PIECES = 20  # the most frequent ones on show
-HEIGHT = 300
 
 
 def draw_choice(choice: Choice) -> None:
@@ -74,16 +73,11 @@ def _learned(choice: Choice, config: TokenizerConfig, learned: Learned) -> None:
     if learned.merges:
         curve, table = st.columns([1, 1.2], gap="large")
         with curve:
-            st.caption(t("Bytes a token after each merge, on the training texts"))
-            chart = compression_chart([merge.tokens for merge in learned.merges], train.bytes, len(learned.merges))
-            alt = t("Compression: {ratio:.2f} bytes a token after {merges} merges",
-                    ratio=train.bytes_per_token or 1, merges=len(learned.merges))  # fmt: skip
-            st.echarts_chart(chart, key="corpus_compression", height=HEIGHT, alt=alt)
+            tokens = [merge.tokens for merge in learned.merges]
+            tokenizer_progress.draw_curve(tokens, train.bytes, len(tokens))
         with table:
-            st.caption(t("The merges in the order in which they were learned"))
-            rows = tokenizer_progress.merge_rows(learned)
-            st.dataframe(tokenizer_progress.merges_table(rows), hide_index=True, width="stretch", height=HEIGHT,
-                         key="corpus_merges")  # fmt: skip
+            title = t("The merges in the order in which they were learned")
+            tokenizer_progress.draw_merges(tokenizer_progress.merge_rows(learned), title)
         return
     ids = train.counts.argsort(kind="stable")[::-1][:PIECES]
     labels = [tokenizer.piece_label(int(id)) for id in ids if train.counts[id]]

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
+from minigpt.figures.corpus import compression_chart
 from minigpt.tokenizers.labels import visible_label
 from minigpt.tokenizers.learning import Learned
 from minigpt.ui import tokenizing
@@ -13,6 +14,7 @@ from minigpt.ui.corpora import Choice
 from minigpt.ui.text import plain, t
 
 LAST = 12  # merges on show while they come
+HEIGHT = 300
 STAGES = {
     "reading": "Reading the corpus.",
     "learning": "{done} of {merges} merges; {ratio:.2f} bytes a token so far.",
@@ -30,8 +32,16 @@ def merge_rows(learned: Learned) -> list[dict]:
     return [vars(merge) | {"piece": learned.tokenizer.piece_bytes(merge.id).hex()} for merge in learned.merges]
 
 
-def merges_table(rows: list[dict]) -> pd.DataFrame:
-    """Merges as rows: number, the new piece, its two parts' ids, how often the pair stood there, tokens then."""
+def draw_curve(tokens: list[int], size: int, wanted: int) -> None:
+    """Bytes a token after each merge: `tokens` left of `size` bytes of training text."""
+    st.caption(t("Bytes a token after each merge, on the training texts"))
+    ratio = size / tokens[-1] if tokens else 1.0
+    alt = t("Compression: {ratio:.2f} bytes a token after {merges} merges", ratio=ratio, merges=len(tokens))
+    st.echarts_chart(compression_chart(tokens, size, wanted), key="tokenizer_curve", height=HEIGHT, alt=alt)
+
+
+def draw_merges(rows: list[dict], title: str) -> None:
+    """Merges as rows: number, the new piece, the ids of its parts, how often the pair stood there, tokens then."""
     columns = {
         t("merge"): [row["rank"] + 1 for row in rows],
         t("piece"): [visible_label(bytes.fromhex(row["piece"])) for row in rows],
@@ -39,7 +49,12 @@ def merges_table(rows: list[dict]) -> pd.DataFrame:
         t("count"): [row["count"] for row in rows],
         t("tokens then"): [row["tokens"] for row in rows],
     }
-    return pd.DataFrame(columns)
+    plain_number = st.column_config.NumberColumn(format="localized")
+    st.caption(title)
+    st.dataframe(
+        pd.DataFrame(columns), hide_index=True, width="stretch", height=HEIGHT, key="tokenizer_merges",
+        column_config={t("count"): plain_number, t("tokens then"): plain_number},
+    )  # fmt: skip
 
 
 def _panel(choice: Choice, config: TokenizerConfig, on_cancel: Callable[[], None] | None) -> None:
@@ -57,7 +72,11 @@ def _panel(choice: Choice, config: TokenizerConfig, on_cancel: Callable[[], None
         on_click=_cancel, args=(choice, config, on_cancel),
     )  # fmt: skip
     if rows:
-        st.dataframe(merges_table(rows[-LAST:][::-1]), hide_index=True, width="stretch", key="tokenizer_live")
+        curve, table = st.columns([1, 1.2], gap="large")
+        with curve:
+            draw_curve([row["tokens"] for row in rows], state.bytes, config.merges)
+        with table:
+            draw_merges(rows[-LAST:][::-1], t("The last merges, the newest first"))
 
 
 def _cancel(choice: Choice, config: TokenizerConfig, on_cancel: Callable[[], None] | None) -> None:

@@ -28,8 +28,8 @@ def start() -> None:
         learned = training_settings.tokenizer(preset)
         if learned is None:
             return  # Start is pressed again when the tokenizer is there
-        name = st.session_state.get("train_name") or ""
-        id = begin(preset, training_settings.corpus(), browser.secret(), name, speed(), learned)
+        name, corpus = training_settings.run_name(), training_settings.corpus()
+        id = begin(preset, corpus, browser.secret(), name, speed(), learned)
     except (ValueError, TimeoutError) as error:
         st.session_state[FAULT] = str(error)
         return

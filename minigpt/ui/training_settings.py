@@ -73,6 +73,12 @@ def corpus() -> Corpus:
     return corpora.loaded(corpora.current())
 
 
+def run_name() -> str:
+    """What the next run is called: as typed, else by its corpus unless that is the one of the shipped run."""
+    typed, choice = st.session_state.get("train_name") or "", corpora.current()
+    return typed if typed or choice.key == FIRST_CORPUS else corpus().name[:NAME_CHARACTERS]
+
+
 def tokenizer(found: Preset) -> Learned | None:
     """The tokenizer of the next run. None when it has to be learned first: then that begins, and Start follows it.
 

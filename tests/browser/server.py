@@ -31,7 +31,7 @@ class Server:
 @contextlib.contextmanager
 def serve(home: Path, root: Path = ROOT, seconds: float = 60) -> Iterator[Server]:
     """Run `streamlit run app.py` in `root` on a free port until the block ends, with `home` as home folder, which
-    also takes the runs readers make.
+    also takes the runs, corpora and imports of readers.
 
     RuntimeError with the server's output when it ends or does not answer within `seconds`.
     """
@@ -42,6 +42,7 @@ def serve(home: Path, root: Path = ROOT, seconds: float = 60) -> Iterator[Server
     command += ["--server.port", str(port), "--server.headless", "true", "--logger.enableRich", "false"]
     env = {name: value for name, value in os.environ.items() if not name.startswith("STREAMLIT_")}
     env |= {"HOME": str(home), "USERPROFILE": str(home), "MINIGPT_RUNS": str(home / "runs")}
+    env |= {"MINIGPT_CORPORA": str(home / "corpora"), "MINIGPT_IMPORTS": str(home / "imports")}
     env |= {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     server = Server(f"http://127.0.0.1:{port}", home / "server.log")
     with server.log.open("wb") as out:
