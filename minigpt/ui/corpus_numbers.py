@@ -25,7 +25,7 @@ def draw(choice: corpora.Choice, plan: Advice, learned: Learned | None) -> None:
     tokens.metric(t("Tokens"), f"{total:,}" if learned else "–")
     ratio.metric(t("Bytes a token"), f"{counted[1] / total:.2f}" if total else "–")
     ids.metric(t("Vocabulary"), f"{learned.tokenizer.vocab_size:,}" if learned else "–")
-    go, about = st.columns([1, 3.6], vertical_alignment="center")
+    go, about = st.columns([1.4, 3.6], vertical_alignment="center")
     go.button(
         t("Train on this corpus"), type="primary", icon=":material/model_training:", key="corpus_train",
         on_click=_go, args=(choice, plan.tokenizer), width="stretch",

@@ -19,10 +19,11 @@ REASONS = {
 
 
 def tokenizer_of(choice: Choice) -> TokenizerConfig:
-    """The tokenizer that is chosen on the page: at first the last one learned, or the one that suits the corpus."""
+    """The tokenizer that is chosen on the page: at first the one being learned, the last one learned, or
+    the one that suits the corpus."""
     kind, merges = (key_of(name, choice) for name in ("kind", "merges"))
     if kind not in st.session_state:
-        first = advice_for(choice).tokenizer
+        first = tokenizing.under_way(choice) or advice_for(choice).tokenizer
         st.session_state[kind] = first.kind
         st.session_state.setdefault(merges, first.merges if first.kind == "byte_bpe" else 256)
     config = TokenizerConfig(st.session_state[kind] or "byte_bpe", st.session_state[merges])

@@ -72,5 +72,5 @@ def _lines(hash: str, split: str, _corpus: Corpus) -> list[tuple]:
 
 def _cells(row: tuple) -> dict:
     number, tokens, text = row
-    cells = {t("number"): number, t("text"): readable(text)}
-    return cells if tokens is None else cells | {t("tokens"): tokens}
+    counted = {} if tokens is None else {t("tokens"): tokens}
+    return {t("number"): number} | counted | {t("text"): readable(text)}

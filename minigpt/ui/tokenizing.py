@@ -70,6 +70,14 @@ def known(choice: Choice) -> list[TokenizerConfig]:
     return [read_job(folder).config for folder in learned_folders(choice.place, loaded(choice).hash)]
 
 
+def under_way(choice: Choice) -> TokenizerConfig | None:
+    """The config of a job that learns from this corpus now: a reader who comes back finds it again."""
+    for path in sorted(choice.place.glob(f"tokenizers/{loaded(choice).hash}/*/job.json")):
+        if learning().state(path.parent).going:
+            return read_job(path.parent).config
+    return None
+
+
 def _job(choice: Choice, config: TokenizerConfig) -> Job:
     return Job(config, str(choice.path), loaded(choice).hash)
 
