@@ -138,6 +138,19 @@ def test_a_transposed_square_matrix_is_seen_in_the_values(tmp_path: Path):
     same_logits(ours, peer, 1e-10)
 
 
+def test_the_form_of_the_published_files(tmp_path: Path):
+    """GPT-2's own folder: names without prefix, the causal masks as floats, a config of 2019."""
+    peer = published(tmp_path)
+
+    def bare(tensors: dict) -> dict:
+        masks = {f"h.{block}.attn.bias": torch.ones(1, 1, 19, 19).tril() for block in range(2)}
+        return {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()} | masks
+
+    rewrite(tmp_path, bare)
+    reconfigure(tmp_path, n_ctx=19, n_inner=..., tie_word_embeddings=..., dtype=..., scale_attn_weights=...)
+    same_logits(load_gpt2(tmp_path, "float64"), peer, 1e-10)
+
+
 def test_other_writers_names(tmp_path: Path):
     """A model without head saves names without prefix; older files hold masks and the tied head."""
     peer = published(tmp_path / "bare", model=GPT2Model)

@@ -176,6 +176,17 @@ def test_exported_files_give_the_same_ids_everywhere(ours: Ours, tmp_path: Path)
     assert [peer.eos_token_id for peer in peers] == [ours.eos] * 3
 
 
+def test_the_published_files_older_form(folder: Path, ours: Ours, tmp_path: Path):
+    """GPT-2's own tokenizer.json has merges as lines, no type of the model and no use_regex."""
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    model = {"dropout": None, "unk_token": "", "continuing_subword_prefix": "", "end_of_word_suffix": ""}
+    model |= {"fuse_unk": False, "vocab": content["model"]["vocab"]}
+    model["merges"] = [" ".join(pair) for pair in content["model"]["merges"]]
+    del content["pre_tokenizer"]["use_regex"]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content | {"model": model}), encoding="utf-8")
+    assert read_gpt2_tokenizer(tmp_path).fingerprint == ours.fingerprint
+
+
 def test_special_ids_beside_the_end(folder: Path, tmp_path: Path):
     for name in ("vocab.json", "merges.txt"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
