@@ -1,9 +1,11 @@
 """How fast the pages answer in a real browser: python benchmarks/pages.py [--actions 20] [--model mini-gpt]
+[--trainings 3]
 
 Prints the time from `streamlit run` to the filled first screen, then per page and action (another position,
 another training step, another head) the median and the 95th percentile of the time from the press to the
-second frame after the page has last changed, in milliseconds, by the browser's own clock. Needs the packages
-of requirements-dev.txt and an installed Chromium or Chrome.
+second frame after the page has last changed, in milliseconds, by the browser's own clock. With --trainings,
+how fast pages change while so many others train: see trainings.py. Needs the packages of
+requirements-dev.txt and an installed Chromium or Chrome.
 """
 
 import argparse
@@ -17,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks import trainings
 from tests.browser.driver import App, launch
 from tests.browser.server import serve
 
@@ -39,11 +42,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--actions", type=int, default=20, help="of each kind and page (default: 20)")
     parser.add_argument("--model", default="mini-gpt", help="source to look at (default: the shipped run)")
+    parser.add_argument("--trainings", type=int, default=0, help="measure page changes while so many others train")
     options = parser.parse_args()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
         browser = launch(playwright)
         started = time.monotonic()
         with serve(Path(home)) as server:
+            if options.trainings:
+                trainings.measure(browser, server, options.trainings, options.actions, WATCH)
+                return
             app = App(browser, server, (1440, 900), "light")
             app.page.goto("/")
             app.page.locator(".st-key-pipeline button.box").first.wait_for()
