@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import streamlit as st
 
-from minigpt.config import ACTIVATIONS, DTYPES, PRESETS, ModelConfig, model_faults, preset
+from minigpt.config import ACTIVATIONS, DTYPES, PRESETS, ModelConfig, model_faults, preset, to_dict
 from minigpt.model.parameters import shape_only
 from minigpt.shapes import shape_name, shape_preset
 from minigpt.ui import messages
@@ -17,6 +17,14 @@ SWITCHES = ("tied_head", "attention_bias", "head_bias", "residual")
 CHOICES = {"activation": ACTIVATIONS, "dtype": DTYPES}
 FINE = ("dropout", "norm_epsilon", "init_std", "init_seed")
 MOST = 2**53 - 1  # that a number box of a browser holds
+TO_TRY = {
+    "mg-1": "Try a vocabulary of 292: what does one more piece cost?",
+    "chapter-7": "A run takes vocabulary and context from its corpus. Try a tied LM head.",
+    "poems": "Try 8 blocks of width 256 with FFN width 1024; untie the LM head; take the residual connections away and "
+    "train both for 300 steps.",
+    "numpy-demo": "Try GELU for ReLU, and train both for 500 steps.",
+    "gpt2-small": "Try 24 blocks, then 12 of width 1536 with FFN width 6144; take the biases on Q, K, V, O away.",
+}
 LABELS = {
     "vocab_size": "Vocabulary V",
     "context_length": "Context T",
@@ -40,16 +48,24 @@ LABELS = {
 def draw() -> ModelConfig | None:
     """The form; the config it says, or None beside a sentence for each fault. Nothing typed is lost."""
     _start()
-    name = st.segmented_control(
-        t("Preset"), tuple(PRESETS), key=PRESET, required=True, persist_state="session", on_change=_forget_link
-    )
-    base = preset(name)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="models_presets"):
+        name = st.segmented_control(
+            t("Preset"), tuple(PRESETS), key=PRESET, required=True, persist_state="session", on_change=_forget_link
+        )
+        if chosen(name) != to_dict(preset(name).model):
+            label = t("Back to {name}", name=name)
+            st.button(label, key="models_back", icon=":material/undo:", on_click=_reset, args=(name,))
+    about = t(preset(name).about)
+    st.caption(f"{about[:1].upper()}{about[1:]}. {t(TO_TRY[name])}")
     for column, field in zip(st.columns(len(SIZES)), SIZES, strict=True):
         with column:
             _number(name, field)
     with st.container(horizontal=True, vertical_alignment="center", key="models_switches"):
         for field in SWITCHES:
             st.checkbox(t(LABELS[field]), key=_key(name, field), persist_state="session", width="content")
+    if not st.session_state[_key(name, "residual")]:
+        text = "Without residual connections each branch replaces the vector: an ablation, with as many parameters."
+        st.caption(t(text))
     with st.expander(t("Activation, numbers, dropout, first weights"), key="models_fine"):
         columns = st.columns(3)
         for place, field in enumerate((*CHOICES, *FINE)):
@@ -60,10 +76,8 @@ def draw() -> ModelConfig | None:
     for fault in faults:
         messages.problem(fault)
     if faults:
-        _back(name, bool(values))
         return None
     config = ModelConfig(**values)
-    _back(name, config != base.model)
     _write_link(shape_name(name, config))
     return config
 
@@ -121,12 +135,6 @@ def _too_large(values: dict) -> list[str]:
     except ValueError as error:
         return [str(error)]
     return []
-
-
-def _back(name: str, differs: bool) -> None:
-    if differs:
-        label = t("Back to {name}", name=name)
-        st.button(label, key="models_back", icon=":material/undo:", on_click=_reset, args=(name,))
 
 
 def _reset(name: str) -> None:

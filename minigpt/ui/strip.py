@@ -3,6 +3,7 @@
 import streamlit as st
 
 from minigpt.imports import import_title, imports_of, is_import
+from minigpt.shapes import SEPARATOR
 from minigpt.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.shelf import runs_of
@@ -74,7 +75,7 @@ def model_title(name: str) -> str:
         return run_title(name.removeprefix(RUN_PREFIX))
     if is_import(name):
         return import_title(name)
-    return t("{name}, untrained", name="MG-1" if name == "mg-1" else name)
+    return t("{name}, untrained", name="MG-1" if name == "mg-1" else name.replace(SEPARATOR, ", "))
 
 
 def _controls(view: View | None) -> None:
