@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+from streamlit import runtime
 
 from minigpt.ui import workspace
 from minigpt.ui.text import t
@@ -108,9 +109,10 @@ def warm() -> Warming:
 
         gc.collect()
         gc.freeze()
-        from minigpt.ui.trainer import trainer
+        if runtime.exists() and isinstance(runtime.get_instance(), runtime.Runtime):  # a server, not a test of pages
+            from minigpt.ui.trainer import trainer
 
-        trainer()
+            trainer()
 
     threading.Thread(target=work, daemon=True).start()
     return warming
