@@ -3,10 +3,12 @@
 import json
 import time
 from math import log
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
+from minigpt.corpus.records import Record
 from minigpt.figures.training import BATCH, SERIES, TRAIN, VALIDATION, Curve, Level, curves_chart
 from minigpt.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
 from minigpt.training.feed import Feed
@@ -183,9 +185,14 @@ def _slow_motion(run: Run, data: Feed) -> None:
 def _batch(run: Run, rows: list[int]) -> pd.DataFrame:
     if run.info.training.mode == "windows":
         return pd.DataFrame({t("window from position"): rows})
-    records = run.corpus().train
+    records = _records(run.folder, run.info.corpus_hash)
     chosen = [records[row] for row in rows]
     return pd.DataFrame({t("record"): [record.id for record in chosen], t("text"): [record.text for record in chosen]})
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)  # looked at twice a second, and large corpora take long to read
+def _records(folder: Path, corpus_hash: str) -> tuple[Record, ...]:
+    return Run(folder).corpus().train
 
 
 def _moves(details: dict) -> pd.DataFrame:
