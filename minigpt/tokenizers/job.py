@@ -9,6 +9,7 @@
 The process has low priority and needs no torch. It ends when its input ends: with its server.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -69,7 +70,8 @@ def work(folder: Path) -> None:
         tokenizer.save(folder / ".tokenizer")
         os.replace(folder / ".tokenizer", folder / "tokenizer.json")
     except (ValueError, OSError, MemoryError) as error:
-        _tell(folder, "failed", reason=str(error) or type(error).__name__)
+        with contextlib.suppress(OSError):  # the folder is gone, or the disk full: then it was interrupted
+            _tell(folder, "failed", reason=str(error) or type(error).__name__)
 
 
 def _learn(folder: Path, config: TokenizerConfig, corpus: Corpus) -> Tokenizer:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from minigpt.corpus.shelf import corpora_of, delete
 from minigpt.limits import limit
-from minigpt.ui import browser, corpora, corpus_own, messages
+from minigpt.ui import browser, corpora, corpus_own, messages, tokenizing
 from minigpt.ui.text import plain, t
 
 FAULT = "corpus_fault"  # session: why the last file was not taken
@@ -31,7 +31,7 @@ def draw(choice: corpora.Choice) -> None:
             _paste()
     st.caption(plain(_about(choice)))
     if FAULT in st.session_state:
-        messages.problem(st.session_state[FAULT])
+        messages.problem(t("Not taken. {fault}", fault=st.session_state[FAULT]))
 
 
 def _corpus_box(choice: corpora.Choice) -> None:
@@ -58,7 +58,7 @@ def _paste() -> None:
 
 def _delete(choice: corpora.Choice) -> None:
     st.markdown(t("The file, its corpus and its tokenizers are deleted. Runs trained on it stay."))
-    st.button(t("Delete this corpus"), key="corpus_delete_now", on_click=_take_delete, args=(choice.key,))
+    st.button(t("Delete this corpus"), key="corpus_delete_now", on_click=_take_delete, args=(choice,))
 
 
 def _take_choice() -> None:
@@ -87,9 +87,10 @@ def _keep(name: str, content: bytes) -> None:
         st.session_state[FAULT] = str(error)
 
 
-def _take_delete(key: str) -> None:
+def _take_delete(choice: corpora.Choice) -> None:
+    tokenizing.cancel_all(choice)
     try:
-        delete(key, browser.secret())
+        delete(choice.key, browser.secret())
     except (ValueError, OSError) as error:
         st.session_state[FAULT] = str(error)
     corpora.choose(corpora.FIRST)

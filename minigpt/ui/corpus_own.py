@@ -84,7 +84,7 @@ def outcome(choice: Choice) -> Outcome:
     return Outcome(reading, split, None)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=4)
 def _reading(hash: str, name: str, options: ReadOptions, _content: bytes) -> Reading | ValueError:
     try:
         return read_corpus(_content, name, options)
@@ -92,7 +92,7 @@ def _reading(hash: str, name: str, options: ReadOptions, _content: bytes) -> Rea
         return error
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@st.cache_resource(show_spinner=False, max_entries=4)
 def _split(hash: str, name: str, read: ReadOptions, options: SplitOptions, _reading: Reading) -> Split | ValueError:
     try:
         return split_records(_reading, options)

@@ -19,8 +19,10 @@ REASONS = {
 
 
 def tokenizer_of(choice: Choice) -> TokenizerConfig:
-    """The tokenizer that is chosen on the page: at first the one being learned, the last one learned, or
-    the one that suits the corpus."""
+    """The tokenizer chosen on the page.
+
+    At first it is the one that a job learns now, else the last one learned, else the one that suits the corpus.
+    """
     kind, merges = (key_of(name, choice) for name in ("kind", "merges"))
     if kind not in st.session_state:
         first = tokenizing.under_way(choice) or advice_for(choice).tokenizer

@@ -60,6 +60,12 @@ def cancel(choice: Choice, config: TokenizerConfig) -> None:
     learning().cancel(job_folder(choice.place, _job(choice, config)))
 
 
+def cancel_all(choice: Choice) -> None:
+    """Stop whatever is learned from a corpus that is about to go."""
+    for path in choice.place.glob("tokenizers/*/*/job.json"):
+        learning().cancel(path.parent)
+
+
 def merges_so_far(choice: Choice, config: TokenizerConfig) -> list[dict]:
     """What merges.jsonl holds by now: rank, left, right, id, count, tokens and the piece in hex."""
     return read_merges(job_folder(choice.place, _job(choice, config)))

@@ -157,7 +157,7 @@ def _unfitting(found: Preset) -> str:
     """Why this corpus cannot be trained with these settings, "" if it can as far as is known."""
     choice = corpora.current()
     if not choice.ready:
-        return t("{corpus} is not ready: say on the Corpus page how it is to be read.", corpus=choice.title)
+        return t("The corpus {corpus} is not ready: say on the Corpus page how it is read.", corpus=choice.title)
     try:
         shape_only(replace(found.model, vocab_size=_vocab_size(choice, found.tokenizer)))
         return fit_fault(choice, found)

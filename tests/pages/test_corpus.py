@@ -4,13 +4,14 @@ import json
 import time
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from minigpt.corpus.bundled import bundled_keys
 from minigpt.corpus.records import bundled_corpus, load_corpus
 from minigpt.corpus.shelf import corpora_of
 from minigpt.training.runs import Run
 from minigpt.ui import corpora, tokenizing, trainer
-from tests.pages.app import open_app
+from tests.pages.app import APP, open_app
 
 LINES = "".join(f"The {colour} key opens box {i}.\n" for i in range(20) for colour in ("red", "blue"))
 PROSE = "It was late, and nobody had thought of the lamp that stood by the window until the wind put it out. " * 40
@@ -55,6 +56,17 @@ def tab(at, name: str):
     """The open tab; AppTest draws the first one, others by their state."""
     at.session_state["corpus_panel"] = name
     return at.run()
+
+
+def come_back(at):
+    """The same browser in a new session, as after a refresh."""
+    again = AppTest.from_file(str(APP), default_timeout=60)
+    again.session_state["minigpt_browser"] = at.session_state["minigpt_browser"]
+    again.query_params["corpus"] = choice_of(at)
+    again.run()
+    again.switch_page("pages/corpus.py").run()
+    assert not again.exception
+    return again
 
 
 def press(at, key: str, page: str):
@@ -168,6 +180,29 @@ def test_faults_are_listed_and_left_out_only_when_one_agrees():
     assert not at.button(key="train_start").disabled
 
 
+def test_a_corpus_that_is_not_read_to_its_end_is_named_on_the_training_page():
+    at = upload(open_app("corpus"), "a.jsonl", '{"text": "one"}\n{"text": 2}\n')
+    at.switch_page("pages/training.py").run()
+    assert "a.jsonl" in errors(at)[0] and "is not ready" in errors(at)[0]
+    assert at.button(key="train_start").disabled
+    at.selectbox(key="train_corpus").set_value(corpora.FIRST).run()
+    assert not at.error and not at.button(key="train_start").disabled
+
+
+def test_a_corpus_without_validation_trains_and_says_so(kept):
+    at = upload(open_app("corpus"), "one.txt", "hi")
+    at.segmented_control(key=f"corpus_shown_{choice_of(at)}").set_value("validation").run()
+    assert "No record validates" in at.info[0].value
+    press(at, "corpus_train", "training")
+    at.number_input(key="train_mg-1_steps").set_value(5).run()
+    at.button(key="train_start").click().run()
+    wait_until_finished(at.session_state["workspace"].run)
+    at.run()
+    assert not at.error and metrics(at)["Best validation loss"] == "–"
+    press(at, "train_look", "overview")
+    assert not at.error
+
+
 def test_duplicates_are_grouped_and_counted():
     at = upload(open_app("corpus"), "ten.txt", "".join(f"line {i}\n" for i in range(10)) * 10)
     tab(at, "Split")
@@ -216,7 +251,7 @@ def test_unusable_files_get_one_sentence_and_the_page_stays():
 def test_a_file_beyond_the_limit_is_refused_before_it_is_kept(kept, monkeypatch):
     monkeypatch.setenv("MINIGPT_UPLOAD_BYTES", "100")
     at = upload(open_app("corpus"), "a.txt", "x" * 101)
-    assert errors(at) == ["A.txt has 101 bytes, at most 100 are read (MINIGPT_UPLOAD_BYTES)"]
+    assert errors(at) == ["Not taken. a.txt has 101 bytes, at most 100 are read (MINIGPT_UPLOAD_BYTES)"]
     assert not (kept / "corpora").exists() and metrics(at)["Training + validation"] == "24 + 8"
 
 
@@ -263,6 +298,7 @@ def test_a_large_corpus_is_learned_by_a_process_and_start_waits_for_it(kept, mon
     at.button(key="corpus_learn").click().run()
     assert not at.error
     wait_for_tokenizer(at)
+    assert at.button(key="tokenizer_cancel")
     at.run()
     assert metrics(at)["Vocabulary"] == "291" and "Learned and kept: 32 merges" in said(at)
     press(at, "corpus_train", "training")
@@ -276,6 +312,24 @@ def test_a_large_corpus_is_learned_by_a_process_and_start_waits_for_it(kept, mon
         at.run()
     wait_until_finished(at.session_state["workspace"].run)
     assert len(Run(kept / "runs" / at.session_state["workspace"].run).tokenizer().merges) == 20
+
+
+def test_a_job_is_found_again_cancelled_and_ends_with_its_corpus(kept, monkeypatch):
+    monkeypatch.setattr(tokenizing, "SMALL", 100)
+    numbers = range(1, 40_000)
+    long = "".join(f"{hash(str(number)) % 10**12} {number**5}\n" for number in numbers)
+    at = upload(open_app("corpus"), "long.txt", long)
+    key = choice_of(at)
+    at.number_input(key=f"corpus_merges_{key}").set_value(8000).run()
+    at.button(key="corpus_learn").click().run()
+    at = come_back(at)
+    assert at.number_input(key=f"corpus_merges_{key}").value == 8000
+    at.button(key="tokenizer_cancel").click().run()
+    assert not at.error and at.button(key="corpus_learn")
+    at.button(key="corpus_learn").click().run()
+    at.button(key="corpus_delete_now").click().run()
+    assert not at.error and not (kept / "corpora" / key).exists()
+    assert not any(map(tokenizing.learning()._going, tokenizing.learning()._processes))
 
 
 def test_the_prepared_corpus_can_be_brought_again(kept):
