@@ -46,9 +46,9 @@ def openings(folder: Path, rounds: int) -> None:
     """Write the folder, open it by both sides in turn, print."""
     import torch
 
-    from minigpt.config import preset
     from minigpt.model.gpt import MiniGPT
     from minigpt.model.gpt2 import save_gpt2
+    from minigpt.presets import preset
 
     torch.set_num_threads(1)
     model, start = MiniGPT(preset("gpt2-small").model), process_time()

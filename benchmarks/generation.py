@@ -20,10 +20,11 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from minigpt.config import ModelConfig, preset
+from minigpt.config import ModelConfig
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import EOS, ByteBPE
 
 CASES = ("chapter-7", "gpt2-small")

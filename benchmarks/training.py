@@ -20,11 +20,12 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from minigpt.config import ModelConfig, TrainConfig, preset
+from minigpt.config import ModelConfig, TrainConfig
 from minigpt.corpus.batches import batch_records
 from minigpt.corpus.records import bundled_corpus
 from minigpt.corpus.windows import Windows, window_stream
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.loop import Split, Training
 

@@ -1,7 +1,8 @@
 """The presets with their sizes: what `python -m minigpt models` prints."""
 
-from minigpt.config import PRESETS, Preset, to_dict
+from minigpt.config import to_dict
 from minigpt.model.parameters import COMPONENTS, component_counts, shape_only
+from minigpt.presets import PRESETS, Preset
 
 HEADINGS = ("preset", "parameters", "token table", "positions", "attention", "FFN", "norms", "LM head")
 

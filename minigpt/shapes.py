@@ -5,7 +5,8 @@ Such a name stands in links, and wherever an untrained preset can be looked at.
 
 from dataclasses import fields, replace
 
-from minigpt.config import ModelConfig, Preset, override, preset
+from minigpt.config import ModelConfig, override
+from minigpt.presets import Preset, preset
 
 SEPARATOR = "~"
 

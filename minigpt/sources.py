@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from minigpt.checks import one_of
-from minigpt.config import PRESETS
 from minigpt.corpus.records import bundled_corpus
 from minigpt.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.presets import PRESETS
 from minigpt.shapes import SEPARATOR, shape_preset
 from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters
 from minigpt.tokenizers.chars import Chars

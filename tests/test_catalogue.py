@@ -6,8 +6,9 @@ import pytest
 
 from minigpt.__main__ import main
 from minigpt.catalogue import preset_objects
-from minigpt.config import PRESETS, ModelConfig, TokenizerConfig, TrainConfig, from_dict
+from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, from_dict
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import PRESETS
 
 COUNTS = {"mg-1": 13_875, "chapter-7": 884_224, "poems": 1_614_720, "numpy-demo": 832_256, "gpt2-small": 124_439_808}
 

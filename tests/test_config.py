@@ -4,18 +4,8 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
-from minigpt.config import (
-    PRESETS,
-    ModelConfig,
-    Preset,
-    TokenizerConfig,
-    TrainConfig,
-    from_dict,
-    model_faults,
-    override,
-    preset,
-    to_dict,
-)
+from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, from_dict, model_faults, override, to_dict
+from minigpt.presets import PRESETS, Preset, preset
 
 SMALL = ModelConfig(vocab_size=20, context_length=10, width=8, heads=2, layers=1, ffn_width=12)
 

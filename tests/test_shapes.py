@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from minigpt.config import PRESETS, preset
+from minigpt.presets import PRESETS, preset
 from minigpt.shapes import shape_name, shape_preset
 from minigpt.sources import load_source, source_evaluations, source_steps
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from minigpt.config import PRESETS
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import PRESETS
 from minigpt.sources import (
     BUNDLED,
     BUNDLED_RUN,

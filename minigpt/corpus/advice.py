@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass
 from statistics import median
 
-from minigpt.config import PRESETS, TokenizerConfig
+from minigpt.config import TokenizerConfig
 from minigpt.corpus.records import Corpus
+from minigpt.presets import PRESETS
 
 LONG = 300  # characters of the median record from which on windows are better
 LOOKED_AT = 200_000  # characters whose script is counted

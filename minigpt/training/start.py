@@ -5,10 +5,11 @@ from pathlib import Path
 
 import torch
 
-from minigpt.config import Preset, TrainConfig
+from minigpt.config import TrainConfig
 from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
 from minigpt.model.parameters import shape_only
+from minigpt.presets import Preset
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.tokenizers.learning import Learned

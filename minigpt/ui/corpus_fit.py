@@ -4,9 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from minigpt.config import Preset, TokenizerConfig
+from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice, advise
 from minigpt.corpus.fitting import TooLong, too_long
+from minigpt.presets import Preset
 from minigpt.ui import tokenizing
 from minigpt.ui.corpora import Choice, loaded
 from minigpt.ui.text import t

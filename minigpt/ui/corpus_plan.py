@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from minigpt.config import PRESETS, TokenizerConfig
+from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
+from minigpt.presets import PRESETS
 from minigpt.ui import tokenizing
 from minigpt.ui.corpora import Choice
 from minigpt.ui.corpus_fit import advice_for

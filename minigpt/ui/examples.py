@@ -5,9 +5,9 @@ from itertools import islice
 
 import streamlit as st
 
-from minigpt.config import PRESETS
 from minigpt.corpus.bundled import FIRST, bundled
 from minigpt.corpus.records import Record
+from minigpt.presets import PRESETS
 from minigpt.sources import source_run
 from minigpt.tokenizers.contract import Tokenizer
 

@@ -4,8 +4,9 @@ from dataclasses import fields
 
 import streamlit as st
 
-from minigpt.config import ACTIVATIONS, DTYPES, PRESETS, ModelConfig, model_faults, preset, to_dict
+from minigpt.config import ACTIVATIONS, DTYPES, ModelConfig, model_faults, to_dict
 from minigpt.model.parameters import shape_only
+from minigpt.presets import PRESETS, preset
 from minigpt.shapes import shape_name, shape_preset
 from minigpt.ui import messages
 from minigpt.ui.text import t

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pandas as pd
 import streamlit as st
 
-from minigpt.config import preset
 from minigpt.figures.numbers import scientific
 from minigpt.figures.sampling import cost_figure
 from minigpt.figures.theme import chart_config
@@ -15,6 +14,7 @@ from minigpt.generation.stepping import prompt_ids
 from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.presets import preset
 from minigpt.ui import messages
 from minigpt.ui.sampling_setup import Setup
 from minigpt.ui.text import t

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from minigpt.config import Preset
 from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
+from minigpt.presets import Preset
 from minigpt.tokenizers.learning import Learned
 from minigpt.training.client import Trainer
 from minigpt.training.runs import Run

@@ -4,7 +4,8 @@ from dataclasses import fields
 
 import streamlit as st
 
-from minigpt.config import MODES, OPTIMIZERS, SCHEDULES, TOKENIZERS, ModelConfig, Preset, TokenizerConfig, TrainConfig
+from minigpt.config import MODES, OPTIMIZERS, SCHEDULES, TOKENIZERS, ModelConfig, TokenizerConfig, TrainConfig
+from minigpt.presets import Preset
 from minigpt.ui.text import t
 
 FIRST = ("steps", "learning_rate")

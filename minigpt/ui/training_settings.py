@@ -5,11 +5,12 @@ from math import log
 
 import streamlit as st
 
-from minigpt.config import PRESETS, Preset, TokenizerConfig, preset
+from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
 from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
 from minigpt.corpus.records import Corpus
 from minigpt.model.parameters import parameter_count, shape_only
+from minigpt.presets import PRESETS, Preset, preset
 from minigpt.tokenizers.learning import Learned
 from minigpt.training.samples import common_start
 from minigpt.training.shelf import NAME_CHARACTERS

@@ -4,7 +4,8 @@ from dataclasses import fields, replace
 
 import streamlit as st
 
-from minigpt.config import ModelConfig, Preset, preset
+from minigpt.config import ModelConfig
+from minigpt.presets import Preset, preset
 from minigpt.shapes import SEPARATOR, shape_name
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_fields import FIRST, MORE, SHAPE, key_of

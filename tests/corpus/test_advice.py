@@ -1,8 +1,9 @@
 """A first run that suits the corpus."""
 
-from minigpt.config import PRESETS, TokenizerConfig
+from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import SCORED_ROWS, advise
 from minigpt.corpus.records import Corpus, Record, bundled_corpus
+from minigpt.presets import PRESETS
 
 
 def corpus(*texts: str) -> Corpus:

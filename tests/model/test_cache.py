@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from minigpt.config import preset
 from minigpt.model.cache import KVCache, cache_bytes
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import preset
 
 IDS = torch.tensor([[3, 7, 7, 0, 19, 4, 11, 2, 2, 14], [5, 1, 9, 16, 8, 8, 3, 12, 0, 6]])
 

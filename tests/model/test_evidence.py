@@ -6,11 +6,12 @@ from math import log
 import pytest
 import torch
 
-from minigpt.config import ModelConfig, preset
+from minigpt.config import ModelConfig
 from minigpt.corpus.batches import IGNORE, Batch, batch_records
 from minigpt.model import attention, evidence
 from minigpt.model.editing import another_id, edit_token
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import preset
 from minigpt.sources import BUNDLED_RUN, preset_model, run_model
 from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from minigpt.config import preset
 from minigpt.model import fused
 from minigpt.model.dropout import SeededDropout
 from minigpt.model.fused import FusedAttention
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.trace import pass_on
+from minigpt.presets import preset
 
 SMALL = replace(
     preset("chapter-7").model, vocab_size=31, width=16, layers=2, dtype="float64", init_std=0.5, dropout=0.0

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from minigpt.config import PRESETS, TrainConfig, preset
+from minigpt.config import TrainConfig
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.memory import memory, readable_bytes, trace_bytes
+from minigpt.presets import PRESETS, preset
 from minigpt.training.adam import Adam
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from minigpt.config import ModelConfig, preset
+from minigpt.config import ModelConfig
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import COMPONENTS, component_counts, parameter_count, parameter_rows, shape_only
+from minigpt.presets import preset
 
 GPT2 = {
     "vocab_size": 50257,

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from minigpt.config import configured, preset
 from minigpt.corpus.records import bundled_corpus
 from minigpt.model.arithmetic import recompute
 from minigpt.model.cache import KVCache
@@ -17,6 +16,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.parameters import parameter_count, shape_only
 from minigpt.model.worked import worked
+from minigpt.presets import configured, preset
 from minigpt.sources import preset_tokenizer
 from minigpt.training.start import new_run
 

@@ -6,10 +6,10 @@ from math import log
 import pytest
 import torch
 
-from minigpt.config import preset
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.untrained import POSITIONS, SEED, untrained_loss
+from minigpt.presets import preset
 
 
 def test_it_is_the_mean_over_every_target(small):

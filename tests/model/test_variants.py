@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from minigpt.config import ModelConfig, preset
+from minigpt.config import ModelConfig
 from minigpt.model.parameters import parameter_count
 from minigpt.model.variants import VARIANTS, divisors, gated_width, variants
+from minigpt.presets import preset
 
 GPT2 = preset("gpt2-small").model
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from minigpt.config import PRESETS, preset
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import component_counts, shape_only
 from minigpt.model.untrained import untrained_loss
 from minigpt.model.variants import variants
+from minigpt.presets import PRESETS, preset
 from minigpt.shapes import shape_preset
 from minigpt.ui import training_controls, training_settings
 from minigpt.ui.models_counts import areas, component_frame, convention_frame, measured

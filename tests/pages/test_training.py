@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.config import preset
 from minigpt.corpus.records import Corpus, Record, bundled_corpus
+from minigpt.presets import preset
 from minigpt.sources import BUNDLED_RUN, load_source, source_steps
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.runs import Run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.config import configured, preset
 from minigpt.corpus.records import Corpus, Record
+from minigpt.presets import configured, preset
 from minigpt.training.compare import differing_settings
 from minigpt.training.export import metrics_csv, run_zip
 from minigpt.training.feed import Feed

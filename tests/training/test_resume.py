@@ -17,8 +17,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 
 from minigpt.__main__ import main
-from minigpt.config import ModelConfig, Preset, TokenizerConfig, TrainConfig
+from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig
 from minigpt.corpus.records import Corpus, Record
+from minigpt.presets import Preset
 from minigpt.training import recorder
 from minigpt.training.lock import FolderLock, is_held
 from minigpt.training.recorder import RunWriteError

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from minigpt.config import Preset, TrainConfig, preset
+from minigpt.config import TrainConfig
 from minigpt.corpus.records import Corpus, Record
 from minigpt.model.checkpoints import load_checkpoint, save_checkpoint
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import Preset, preset
 from minigpt.sources import run_model
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.loop import DivergedError, Evaluation, StepReport

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.config import configured, preset
 from minigpt.corpus.baselines import ngram_baselines
 from minigpt.corpus.records import Corpus, Record
+from minigpt.presets import configured, preset
 from minigpt.training.client import ROOT, Trainer
 from minigpt.training.desk import Desk
 from minigpt.training.lock import is_held

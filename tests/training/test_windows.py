@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.config import configured, preset
 from minigpt.corpus.batches import IGNORE, batch_records
 from minigpt.corpus.records import Corpus, Record
 from minigpt.corpus.windows import window_stream
+from minigpt.presets import configured, preset
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
 from minigpt.training.loop import Evaluation, evaluation_rows
 from minigpt.training.start import new_run, resume_run

@@ -7,11 +7,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from minigpt.config import PRESETS
 from minigpt.corpus.records import bundled_corpus
 from minigpt.exports import export_folder
 from minigpt.imports import look_into
 from minigpt.model.gpt import MiniGPT
+from minigpt.presets import PRESETS
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 from minigpt.training.shelf import new_id, put_label, run_folder
 from minigpt.training.start import new_run
