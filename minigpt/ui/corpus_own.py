@@ -39,7 +39,7 @@ def take(name: str, content: bytes) -> str:
     """
     check_size(name, len(content))
     id = put(browser.secret(), name, content)
-    if not read_choices(id, browser.secret()) and _is_text(name):
+    if not read_choices(id, browser.secret()) and is_text(name):
         try:
             suggested = continuity(decode(content).text).continuous
         except EncodingFault:
@@ -89,7 +89,7 @@ def _reading(hash: str, name: str, options: ReadOptions, _content: bytes) -> Rea
     try:
         return read_corpus(_content, name, options)
     except ValueError as error:
-        return error
+        return _bare(error)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
@@ -97,10 +97,17 @@ def _split(hash: str, name: str, read: ReadOptions, options: SplitOptions, _read
     try:
         return split_records(_reading, options)
     except ValueError as error:
-        return error
+        return _bare(error)
 
 
-def _is_text(name: str) -> bool:
+def _bare(error: ValueError) -> ValueError:
+    """The error without the frames it came through, which would keep the whole file in memory."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
+
+
+def is_text(name: str) -> bool:
+    """Whether a file of this name is read as txt."""
     return PurePath(name).suffix.lower() in FORMATS["txt"]
 
 

@@ -126,7 +126,7 @@ def _choices(choice: Choice, now: corpus_own.Outcome) -> None:
         _select(choice, "format", t("Format"), (None, *FORMATS), read.format, t("by the file's name"))
     with second:
         _select(choice, "encoding", t("Encoding"), tuple(ENCODINGS), read.encoding)
-    is_text = read.format == "txt" or (read.format is None and corpus_own._is_text(name))
+    is_text = read.format == "txt" or (read.format is None and corpus_own.is_text(name))
     with third:
         if is_text:
             _lines_or_text(choice, read.continuous)

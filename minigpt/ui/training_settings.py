@@ -16,6 +16,7 @@ from minigpt.training.samples import common_start
 from minigpt.training.shelf import NAME_CHARACTERS
 from minigpt.ui import corpora, messages, tokenizing, training_waiting
 from minigpt.ui.corpus_fit import advice_for, fit_fault
+from minigpt.ui.corpus_texts import is_one_text
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of
 from minigpt.ui.training_shape import note, shaped
@@ -182,6 +183,10 @@ def _about(choice: corpora.Choice, found: Preset) -> str:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)
     text = "Corpus {corpus}: {train} training and {validation} validation records."
+    if is_one_text(records):
+        text = "Corpus {corpus}: one text, " + (
+            "whose end validates." if records.validation else "all of it for training."
+        )
     sizes = {"train": f"{len(records.train):,}", "validation": f"{len(records.validation):,}"}
     said.append(t(text, corpus=records.name, **sizes))
     if learned is None:

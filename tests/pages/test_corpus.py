@@ -327,9 +327,11 @@ def test_a_job_is_found_again_cancelled_and_ends_with_its_corpus(kept, monkeypat
     at.button(key="tokenizer_cancel").click().run()
     assert not at.error and at.button(key="corpus_learn")
     at.button(key="corpus_learn").click().run()
+    folder = next((kept / "corpora" / key / "tokenizers").glob("*/*"))
+    assert tokenizing.learning().state(folder).going
     at.button(key="corpus_delete_now").click().run()
     assert not at.error and not (kept / "corpora" / key).exists()
-    assert not any(map(tokenizing.learning()._going, tokenizing.learning()._processes))
+    assert tokenizing.learning().state(folder).status == "none"
 
 
 def test_the_prepared_corpus_can_be_brought_again(kept):
