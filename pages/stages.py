@@ -13,7 +13,7 @@ from minigpt.ui.text import plain, t
 
 shell.guard()
 view = shell.view()
-trace, position = view.trace, view.position
+position = view.position  # not the trace: callbacks keep the names of this page alive
 
 
 def go(stage) -> None:
@@ -36,7 +36,7 @@ def go_to_number() -> None:
 stage = stage_choice.chosen(view)
 if stage is None:
     messages.notice(t("There is no stage {name}; showing block_input.", name=view.space.stage))
-    stage = trace.blocks[view.block].block_input
+    stage = view.trace.blocks[view.block].block_input
     go(stage)
     workspace.write_url()
 
@@ -53,7 +53,7 @@ chips(
 )
 
 place = stage_choice.coordinate(view, stage)
-before, after = (stage_choice.neighbour(trace, stage, step) for step in (-1, 1))
+before, after = (stage_choice.neighbour(view.trace, stage, step) for step in (-1, 1))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.button(
         t("Previous"), key="stage_previous", shortcut="Left",
@@ -63,16 +63,16 @@ with st.container(horizontal=True, vertical_alignment="center"):
         t("Next"), key="stage_next", shortcut="Right",
         disabled=after is None, on_click=go, args=(after,),
     )  # fmt: skip
-    if len(trace.blocks) > 1:
+    if len(view.trace.blocks) > 1:
         st.session_state["stage_block"] = view.block
         st.segmented_control(
-            t("Block"), range(len(trace.blocks)), key="stage_block", on_change=go_to_block,
+            t("Block"), range(len(view.trace.blocks)), key="stage_block", on_change=go_to_block,
             format_func=lambda block: t("block {block}", block=block), label_visibility="collapsed",
         )  # fmt: skip
-    step = t("step {step} of {steps}", step=stage_choice.index(trace, stage) + 1, steps=len(trace.stages))
-    st.caption(f"{step} · {shape_words(trace, stage)}", width="content")
+    step = t("step {step} of {steps}", step=stage_choice.index(view.trace, stage) + 1, steps=len(view.trace.stages))
+    st.caption(f"{step} · {shape_words(view.trace, stage)}", width="content")
 
-st.subheader(f"{stage.name}: {stage_title(trace, stage)}".replace("_", r"\_"))
+st.subheader(f"{stage.name}: {stage_title(view.trace, stage)}".replace("_", r"\_"))
 st.markdown(plain(sentence(view, stage)))
 cells = grid(view, stage, place)
 matrix(
@@ -93,7 +93,7 @@ if not cells.whole:
     text = t("Go to a number, 0 to {last}; {shown} are on screen", last=cells.size - 1, shown=MOST)
     st.number_input(text, 0, cells.size - 1, key="stage_jump", on_change=go_to_number)
 
-work, check = worked(view.model, trace, stage, position, place), recompute(view.model, trace, stage, position)
+work, check = worked(view.model, view.trace, stage, position, place), recompute(view.model, view.trace, stage, position)
 name = stage_choice.place_name(view, stage, place)
 st.markdown(f"**{plain(name)}**{plain(f' = {work.shown!r}')}")
 st.code("\n".join([work.symbols, *work.steps, work.expression]), language=None, wrap_lines=True)

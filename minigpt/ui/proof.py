@@ -72,6 +72,7 @@ def _progress(proof: Proof) -> None:
     name = t(SENTENCES[next(iter(proof.waiting))])
     count.progress(done / every, t("{number} of {all}: {name}", number=done + 1, all=every, name=name))
     cancel.button(t("Cancel"), key="cancel_checks", on_click=lambda: st.session_state.pop(STATE), width="stretch")
+    st.caption(t("Each takes some seconds; the table grows as they end."))
     if proof.checks:
         st.dataframe(pd.DataFrame([_row(check) for check in proof.checks]), hide_index=True, width="stretch")
     proof.advance()
