@@ -1,5 +1,6 @@
 """What the model says at chosen steps: the same prompts, settings and seed each time."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,16 +32,17 @@ def prompts_of(config: TrainConfig) -> list[str]:
 def common_start(corpus: Corpus) -> str:
     """A prompt that the corpus knows: the commonest beginning of its first records, the earliest on ties.
 
-    A beginning is the first three words of a text's first line, 12 characters at most; where no spaces
-    stand between words, as in Chinese, the first two characters. Example: of "the key is red", "a box"
-    and "the key is blue" it is "the key is".
+    A beginning is the first three words of a text's first line, with the space after them, which many a
+    tokenizer merges with the last word; 12 characters at most. Where no spaces stand between words, as
+    in Chinese, it is the first two characters. Example: of "the key is red", "a box" and "the key is
+    blue" it is "the key is ".
     """
     lines = [record.text[:200].split("\n")[0] for record in corpus.train[:1000]]
-    return Counter(map(_beginning, lines)).most_common(1)[0][0].strip()
+    return Counter(map(_beginning, lines)).most_common(1)[0][0]
 
 
 def _beginning(line: str) -> str:
-    return line[:2] if " " not in line and not line.isascii() else " ".join(line.split(" ")[:3])[:12]
+    return line[:2] if " " not in line and not line.isascii() else re.match(r"(\S* ?){3}", line)[0][:12]
 
 
 def check_prompts(config: TrainConfig, tokenizer: Tokenizer, context_length: int) -> None:

@@ -18,6 +18,7 @@ from minigpt.ui.text import plain, t
 
 ROWS = 12  # steps of the live table, spread over those so far
 ROW_PIXELS = 35  # of a table, as is its head
+WIDTH = 1000  # px that the columns of the prompts share; a wide window stretches all columns alike
 PROMPT = "The key is"
 TOKENS = 32
 LENGTH = {"max_new_tokens": TOKENS}
@@ -37,11 +38,14 @@ def live(data: Feed, config: TrainConfig) -> None:
         name += " " * (name in table)  # equal prompts stay two columns
         table[name] = [visible_label(data.samples[step][place].text.encode()) for step in steps]
     last = 1 + -(-config.steps // config.sample_every)
-    st.caption(t("What the model makes of the prompt, with the same seed each time"))
-    st.dataframe(
-        pd.DataFrame(table), hide_index=True, width="stretch", height=ROW_PIXELS * (1 + min(ROWS, last)) + 3,
-        column_config={t("step"): st.column_config.Column(width=60)}, key="live_samples",
-    )  # fmt: skip
+    widths = {name: st.column_config.Column(width=WIDTH // len(prompts)) for name in table}
+    widths[t("step")] = st.column_config.Column(width=60)
+    with st.container(key="live_samples"):
+        st.caption(t("What the model makes of the prompt, with the same seed each time"))
+        st.dataframe(
+            pd.DataFrame(table), hide_index=True, width="stretch", height=ROW_PIXELS * (1 + min(ROWS, last)) + 3,
+            column_config=widths,
+        )  # fmt: skip
 
 
 def draw(id: str) -> None:
