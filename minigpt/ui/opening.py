@@ -49,8 +49,7 @@ def first_prompt(name: str) -> str:
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _start(name: str, corpus_hash: str) -> str:
-    start = common_start(Corpus(name, training_records(name)[:1000]))
-    return f"{start} " if " " in start else start
+    return common_start(Corpus(name, training_records(name)[:1000]))
 
 
 def _is_ready(id: str) -> bool:
