@@ -31,7 +31,7 @@ def draw(choice: corpora.Choice) -> None:
             _paste()
     st.caption(plain(_about(choice)))
     if FAULT in st.session_state:
-        messages.problem(t("Not taken. {fault}", fault=st.session_state[FAULT]))
+        messages.problem(t("Not taken: {fault}.", fault=st.session_state[FAULT]))
 
 
 def _corpus_box(choice: corpora.Choice) -> None:

@@ -36,7 +36,7 @@ def draw(choice: Choice, now: corpus_own.Outcome) -> None:
         if now.fault is None and now.reading.faults:
             with st.expander(t("Records left out: {count}", count=f"{len(now.reading.faults):,}")):
                 _faults(now.reading)
-    with st.expander(t("Read it otherwise"), key="corpus_otherwise"):
+    with st.expander(t("Read it otherwise"), expanded=now.fault is not None):
         _choices(choice, now)
 
 
@@ -66,7 +66,7 @@ def _said(reading: Reading) -> str:
 
 def _settle(choice: Choice, now: corpus_own.Outcome) -> None:
     """The fault, and what can be done about it."""
-    messages.problem(t("Not read yet. {fault}.", fault=str(now.fault).rstrip(".")))
+    messages.problem(t("Not read yet: {fault}.", fault=str(now.fault).rstrip(".")))
     if isinstance(now.fault, EncodingFault):
         _encodings(choice)
     elif isinstance(now.fault, ColumnMissing):
@@ -123,7 +123,7 @@ def _choices(choice: Choice, now: corpus_own.Outcome) -> None:
     name = read_label(choice.key, browser.secret()).name
     first, second, third = st.columns(3)
     with first:
-        _select(choice, "format", t("Format"), (None, *FORMATS), read.format, t("by the file's name"))
+        _select(choice, "format", t("Format"), ("", *FORMATS), read.format, t("by the file's name"))
     with second:
         _select(choice, "encoding", t("Encoding"), tuple(ENCODINGS), read.encoding)
     is_text = read.format == "txt" or (read.format is None and corpus_own.is_text(name))
@@ -131,7 +131,7 @@ def _choices(choice: Choice, now: corpus_own.Outcome) -> None:
         if is_text:
             _lines_or_text(choice, read.continuous)
         else:
-            _select(choice, "delimiter", t("Between cells"), (None, *DELIMITERS), read.delimiter, t("by the name"))
+            _select(choice, "delimiter", t("Between cells"), ("", *DELIMITERS), read.delimiter, t("by the name"))
     if not is_text:
         columns = now.reading.columns if now.reading else ()
         if columns:
@@ -158,17 +158,20 @@ def _lines_or_text(choice: Choice, continuous: bool) -> None:
     st.caption(t(text, kind=names[found.continuous], reason=t(REASONS[found.reason])))
 
 
-def _select(choice: Choice, field: str, label: str, options: tuple, value, unset: str = "") -> None:
+def _select(
+    choice: Choice, field: str, label: str, options: tuple[str, ...], value: str | None, unset: str = ""
+) -> None:
+    """A choice of the reading; the option "" leaves it unset and is called `unset`."""
     key = f"corpus_{field}_choice_{choice.key}"
-    st.session_state[key] = value
+    st.session_state[key] = value or ""
     st.selectbox(
-        label, options, key=key, format_func=lambda option: unset if option is None else option,
-        on_change=_take, args=(choice, field, key),
-    )  # fmt: skip
+        label, options, key=key, format_func=lambda option: option or unset, on_change=_take, args=(choice, field, key)
+    )
 
 
 def _take(choice: Choice, field: str, key: str) -> None:
     value = st.session_state[key]
+    value = None if value == "" else value
     changes = {field: value}
     if field == "format" and value != "txt":
         changes["continuous"] = False

@@ -169,9 +169,25 @@ def test_the_column_is_chosen_when_there_is_no_text():
     assert not at.error and texts(at) == ["the red key", "the blue key", "NA"]
 
 
+def test_format_and_field_can_be_said():
+    at = upload(open_app("corpus"), "notes.md", "# one\n\ntwo\n")
+    assert "the name of notes.md does not tell its format" in errors(at)[0]
+    format = f"corpus_format_choice_{choice_of(at)}"
+    assert at.selectbox(key=format).options[0] == "by the file's name"
+    at.selectbox(key=format).set_value("txt").run()
+    assert not at.error and texts(at) == ["# one", "two"]
+    upload(at, "a.csv", "id;text\n1;red\n2;blue\n")
+    assert "columns: id;text" in errors(at)[0]
+    at.selectbox(key=f"corpus_delimiter_choice_{choice_of(at)}").set_value("semicolon").run()
+    assert not at.error and texts(at) == ["red", "blue"]
+    upload(at, "a.jsonl", '{"text": "t", "other": "o"}\n')
+    at.text_input(key=f"corpus_field_{choice_of(at)}").set_value("other").run()
+    assert texts(at) == ["o"]
+
+
 def test_faults_are_listed_and_left_out_only_when_one_agrees():
     at = upload(open_app("corpus"), "a.jsonl", '{"text": "one"}\n{"text": 2}\nnot json\n"two"\n')
-    assert "Not read yet. a.jsonl, line 2" in errors(at)[0] and not metrics(at)
+    assert "Not read yet: a.jsonl, line 2" in errors(at)[0] and not metrics(at)
     table = at.dataframe[0].value
     assert table["place"].tolist() == ["line 2", "line 3"] and "must be a text" in table["reason"][0]
     at.button(key="corpus_without").click().run()
@@ -251,7 +267,7 @@ def test_unusable_files_get_one_sentence_and_the_page_stays():
 def test_a_file_beyond_the_limit_is_refused_before_it_is_kept(kept, monkeypatch):
     monkeypatch.setenv("MINIGPT_UPLOAD_BYTES", "100")
     at = upload(open_app("corpus"), "a.txt", "x" * 101)
-    assert errors(at) == ["Not taken. a.txt has 101 bytes, at most 100 are read (MINIGPT_UPLOAD_BYTES)"]
+    assert errors(at) == ["Not taken: a.txt has 101 bytes, at most 100 are read (MINIGPT_UPLOAD_BYTES)."]
     assert not (kept / "corpora").exists() and metrics(at)["Training + validation"] == "24 + 8"
 
 
