@@ -1,17 +1,21 @@
 """Live training in a real browser: the chart stays, the run stays, browsers stay apart, time can be travelled."""
 
+import json
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from minigpt.corpus.bundled import bundled
 from tests.browser.driver import App
 
-LONG = 60_000  # ms; the machine may be busy
+LONG = 120_000  # ms; the machine may be busy, and a tokenizer may have to be learned first
+CORPORA = ("mini-gpt", "chinese-lines", "riddles")
 
 
 def start(page: Page, **fields) -> str:
-    """Fill number fields of the mg-1 preset, press Start; the id of the run once its first step is on screen."""
+    """Fill number fields, press Start; the id of the run once its first step is on screen."""
     for name, value in fields.items():
-        box = page.locator(f".st-key-train_mg-1_{name} input")
+        box = page.locator(f"[class*=st-key-train_][class*=_{name}] input").first
         box.fill(str(value))
         box.press("Enter")
     before = run_id(page)
@@ -119,8 +123,15 @@ def test_three_browsers_train_at_once_and_see_only_their_own(browser, server):
     try:
         runs = []
         for place, app in enumerate(apps):
-            app.open("training")
+            app.open("training", corpus=CORPORA[place])
             runs.append(start(app.page, steps=50_000 + place))
+            told = json.loads((server.log.parent / "runs" / runs[-1] / "run.json").read_text())
+            records = bundled(CORPORA[place]).corpus()
+            assert (told["corpus_hash"], told["training"]["steps"]) == (records.hash, 50_000 + place)
+        before = at_step(apps[1].page)
+        apps[1].page.reload()
+        expect(step(apps[1].page)).to_be_visible(timeout=LONG)
+        assert run_id(apps[1].page) == runs[1] and at_step(apps[1].page) >= before
         for place, app in enumerate(apps):
             expect(step(app.page)).to_contain_text(f"{50_000 + place:,}", timeout=LONG)
             app.page.locator(".st-key-run_choice").click()
@@ -131,7 +142,7 @@ def test_three_browsers_train_at_once_and_see_only_their_own(browser, server):
         guest = apps[0].page
         guest.goto(f"/training?run={runs[1]}")
         expect(guest.get_by_text("Another browser made this run")).to_be_visible(timeout=LONG)
-        expect(button(guest, "stop")).to_be_disabled()
+        expect(button(guest, "stop")).to_be_disabled(timeout=LONG)
         for app, id in zip(apps[1:], runs[1:], strict=True):
             button(app.page, "stop").click()
             expect(app.page.get_by_text("Stopped after step")).to_be_visible(timeout=LONG)
@@ -170,3 +181,29 @@ def test_nothing_is_cut_off(app, page):
     app.settle()
     app.assert_no_overflow()
     app.screenshot(f"training-{page.viewport_size['width']}")
+
+
+def test_samples_come_while_the_run_goes_on(app, page):
+    app.open("training")
+    start(page, steps=20_000)
+    expect(page.locator(".st-key-live_samples")).to_be_visible(timeout=LONG)
+    button(page, "stop").click()
+    expect(page.get_by_text("it can go on from there")).to_be_visible(timeout=LONG)
+
+
+def test_two_tabs_opened_before_the_first_cookie_are_one_browser(app, page):
+    tab = app.context.new_page()
+    for one in (page, tab):
+        one.goto("/")
+        expect(one.locator(".st-key-pipeline")).to_be_visible(timeout=LONG)
+    for one in (page, tab):  # without loading anew: each keeps the session it had
+        one.get_by_role("link", name="Training").click()
+        expect(button(one, "start")).to_be_visible(timeout=LONG)
+    id = start(page, steps=5)
+    expect(page.get_by_text("Finished after 5 steps")).to_be_visible(timeout=LONG)
+    tab.get_by_role("link", name="Tokens").click()
+    expect(tab.locator(".st-key-train_start")).to_have_count(0, timeout=LONG)
+    tab.get_by_role("link", name="Training").click()
+    tab.locator(".st-key-run_choice").click()
+    expect(tab.get_by_role("option").first).to_contain_text(id[-4:], timeout=LONG)
+    tab.close()
