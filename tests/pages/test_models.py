@@ -16,6 +16,7 @@ from minigpt.ui import training_controls, training_settings
 from minigpt.ui.models_counts import areas, component_frame, convention_frame, measured
 from minigpt.ui.models_memory import doubling_frame
 from minigpt.ui.models_variants import PLACES, parts, sentence, title
+from minigpt.ui.strip import model_title
 from minigpt.ui.workspace import STATE
 from tests.pages.app import open_app
 
@@ -263,6 +264,7 @@ def test_explore_it_untrained():
     at.button(key="models_explore").click().run()
     assert not at.exception and not at.error
     assert at.session_state[STATE].model == "mg-1~layers=2~residual=false"
+    assert model_title(at.selectbox(key="model_choice").value) == "mg-1, layers=2, residual=false, untrained"
     assert metrics(at)["Parameters"] == f"{13_875 + 3_216:,}"
 
 
