@@ -27,6 +27,7 @@ from minigpt.corpus.windows import Windows, window_stream
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import ByteBPE
+from minigpt.training.heap import keep_freed_memory
 from minigpt.training.loop import Split, Training
 
 BLOCKS = {"mg-1": 20, "chapter-7": 2, "chapter-7-plain": 2}  # steps of one turn
@@ -38,6 +39,7 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", default=list(BLOCKS), choices=list(BLOCKS))
     options = parser.parse_args()
     torch.set_num_threads(1)
+    keep_freed_memory()  # as every training does; the others have it too
     for case in options.cases:
         compare(case, options.rounds)
 
