@@ -79,7 +79,10 @@ def _strip_is_behind(id: str) -> bool:
 
 
 def _saved(id: str) -> int:
-    return len(checkpoint_steps(run_folder(id)))
+    try:
+        return len(checkpoint_steps(run_folder(id)))
+    except ValueError:  # a link to no run
+        return 0
 
 
 def _failure(id: str, now: State) -> str:
