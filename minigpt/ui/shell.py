@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit import runtime
 
-from minigpt.ui import workspace
+from minigpt.ui import address, workspace
 from minigpt.ui.text import t
 
 ICON = Path(__file__).parent / "icon.png"  # a causal mask; a file, as named icons are fetched from the internet
@@ -67,6 +67,7 @@ def run(page) -> None:
         page.run()
     finally:
         _frame.reset(token)
+        address.one_entry_a_page()
         warm().drawn.set()
 
 

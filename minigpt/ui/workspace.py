@@ -73,11 +73,9 @@ def note(sentence: str) -> None:
 
 
 def write_url() -> None:
-    """Put the workspace into the address bar, if it says something else."""
-    space = current()
-    for field in fields(Workspace):
-        value = getattr(space, field.name)
-        if value is not None and st.query_params.get(field.name) != str(value):
-            st.query_params[field.name] = str(value)
-        elif value is None and field.name in st.query_params:
-            del st.query_params[field.name]
+    """Put the workspace into the address bar, in one change, if it says something else."""
+    values = {field.name: getattr(current(), field.name) for field in fields(Workspace)}
+    written = {name: value for name, value in st.query_params.to_dict().items() if values.get(name, value) is not None}
+    wanted = written | {name: str(value) for name, value in values.items() if value is not None}
+    if wanted != st.query_params.to_dict():
+        st.query_params.from_dict(wanted)

@@ -1,5 +1,6 @@
 """The whole story once, as a teacher clicks through it before class."""
 
+import re
 from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
@@ -116,3 +117,20 @@ def test_an_example_is_chosen_and_the_box_closes(app, page):
     expect(page.get_by_role("button", name="the·cat·the·cat")).to_have_count(0)
     app.settle()
     assert address(page)["text"] == "the cat the cat"
+
+
+def test_back_leads_to_the_page_before_with_what_is_looked_at_now(app, page):
+    app.open("")
+    page.get_by_role("link", name="Tokens").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("How does text become ids and targets?")
+    app.settle()
+    chip(page, "is·").click()
+    app.settle()
+    position = address(page)["position"]
+    page.get_by_role("link", name="Stages").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("What each step computes")
+    app.settle()
+    for path in ("/tokens", "/"):
+        page.go_back()
+        app.settle()
+        expect(page).to_have_url(re.compile(rf"{path}\?.*position={position}"))
