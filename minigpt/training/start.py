@@ -6,13 +6,13 @@ from pathlib import Path
 import torch
 
 from minigpt.config import TrainConfig
+from minigpt.corpus.learning import Learned
 from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
 from minigpt.model.parameters import shape_only
 from minigpt.presets import Preset
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
-from minigpt.tokenizers.learning import Learned
 from minigpt.training.heap import keep_freed_memory
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training

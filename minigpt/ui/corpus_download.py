@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from minigpt.tokenizers.learning import Learned
+from minigpt.corpus.learning import Learned
 from minigpt.ui.corpora import Choice, loaded
 from minigpt.ui.text import t
 

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from minigpt.config import TOKENIZERS, TokenizerConfig
+from minigpt.corpus.learning import Learned
 from minigpt.figures.corpus import pieces_chart
 from minigpt.limits import limit
-from minigpt.tokenizers.learning import Learned
 from minigpt.ui import corpus_plan, messages, tokenizer_progress, tokenizing
 from minigpt.ui.corpora import Choice
 from minigpt.ui.text import plain, t

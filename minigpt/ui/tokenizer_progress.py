@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
+from minigpt.corpus.learning import Learned
 from minigpt.figures.corpus import compression_chart
 from minigpt.tokenizers.labels import visible_label
-from minigpt.tokenizers.learning import Learned
 from minigpt.ui import tokenizing
 from minigpt.ui.corpora import Choice
 from minigpt.ui.text import plain, t

@@ -5,8 +5,8 @@ from pathlib import Path
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
-from minigpt.tokenizers.job import Job, read_job
-from minigpt.tokenizers.learning import (
+from minigpt.corpus.job import Job, read_job
+from minigpt.corpus.learning import (
     JobState,
     Learned,
     Learning,

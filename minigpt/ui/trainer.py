@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from minigpt.corpus.learning import Learned
 from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
 from minigpt.presets import Preset
-from minigpt.tokenizers.learning import Learned
 from minigpt.training.client import Trainer
 from minigpt.training.runs import Run
 from minigpt.training.shelf import new_id, put_label, run_folder, runs_of

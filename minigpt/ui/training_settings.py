@@ -8,10 +8,10 @@ import streamlit as st
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
 from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
+from minigpt.corpus.learning import Learned
 from minigpt.corpus.records import Corpus
 from minigpt.model.parameters import parameter_count, shape_only
 from minigpt.presets import PRESETS, Preset, preset
-from minigpt.tokenizers.learning import Learned
 from minigpt.training.samples import common_start
 from minigpt.training.shelf import NAME_CHARACTERS
 from minigpt.ui import corpora, messages, tokenizing, training_waiting

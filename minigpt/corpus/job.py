@@ -1,4 +1,4 @@
-"""Learning a tokenizer in a process of its own: python -m minigpt.tokenizers.job <folder>
+"""Learning a tokenizer in a process of its own: python -m minigpt.corpus.job <folder>
 
     <folder>/job.json        what is asked: the config, the corpus file and its hash
     <folder>/stage.json      reading, learning, counting or failed; and the bytes of the training texts
@@ -19,12 +19,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig, from_dict
+from minigpt.corpus.counts import write_counts
 from minigpt.corpus.records import Corpus, load_corpus
 from minigpt.corpus.statistics import statistics
 from minigpt.files import write_atomic
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.contract import Tokenizer
-from minigpt.tokenizers.counts import write_counts
 from minigpt.tokenizers.files import train_tokenizer
 
 FLUSH_SECONDS = 0.1  # whoever looks is at most this far behind

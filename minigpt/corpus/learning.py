@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
+from minigpt.corpus.counts import read_counts
+from minigpt.corpus.job import Job, write_job
 from minigpt.corpus.records import Corpus
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.limits import limit
 from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
 from minigpt.tokenizers.contract import Tokenizer
-from minigpt.tokenizers.counts import read_counts
 from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
-from minigpt.tokenizers.job import Job, write_job
 
 ROOT = Path(__file__).parents[2]
 
@@ -169,7 +169,7 @@ def _spawn(folder: Path) -> subprocess.Popen:
     """The process, in a session of its own, so that Ctrl-C in the server's terminal does not reach it."""
     own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {"start_new_session": True}
     return subprocess.Popen(
-        [sys.executable, "-m", "minigpt.tokenizers.job", str(folder)],
+        [sys.executable, "-m", "minigpt.corpus.job", str(folder)],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,  # its end is the server's end
