@@ -57,7 +57,10 @@ def conventions(config: ModelConfig) -> None:
     """The counts that differ, each with its reason."""
     _, found, block, more = measured(config)
     st.subheader(t("Which count is meant?"))
-    st.dataframe(convention_frame(config, found), hide_index=True, width="stretch", key="models_conventions")
+    frame = convention_frame(config, found)
+    widths = dict(zip(frame.columns, (105, 225, 90, 180), strict=True))
+    columns = {name: st.column_config.Column(width=width) for name, width in widths.items()}
+    st.dataframe(frame, hide_index=True, width="stretch", key="models_conventions", column_config=columns)
     st.caption(
         t(
             "This page counts stored tensors, each once. One block holds {total} numbers: {plain} in matrices and "
