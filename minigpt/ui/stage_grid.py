@@ -46,7 +46,8 @@ class Grid:
 def grid(view: View, stage: Stage, place: Coordinate) -> Grid:
     """The cells of `stage` at the view's position; `place` is the chosen number, which is always on screen.
 
-    Keys are those of the record: padding slots are hidden from every query and not drawn.
+    Keys are those of the record: padding slots are hidden from every query and not drawn. Scores come before the
+    mask: those of later keys are drawn as any other.
     """
     kind, values = stage_kind(view.trace, stage), stage.at(view.position).numpy()
     if kind in ("scores", "visible", "weights"):
@@ -65,7 +66,7 @@ def _keys(view: View, kind: str, values: np.ndarray) -> Grid:
         rows=[t("all heads")] if kind == "visible" else heads,
         columns=[f"{key} {label}" for key, label in enumerate(view.labels)],
         palette="signed" if kind == "scores" else "attention",
-        masked=~np.broadcast_to(visible, values.shape),
+        masked=None if kind == "scores" else ~np.broadcast_to(visible, values.shape),
         column_title=t("key"),
         flat=False,
     )

@@ -155,15 +155,16 @@ def _heads(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: Sta
 
 
 def _scores(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: Stage) -> str:
-    seen = numbers[view.head, : view.position + 1]
-    most = int(seen.argmax())
-    text = "Head {head}: key {key} ({piece}) fits the query best, {high}, and key {low_key} ({low_piece}) least, {low}."
+    seen, later = numbers[view.head, : view.position + 1], view.length - view.position - 1
+    most, least = int(seen.argmax()), int(seen.argmin())
+    text = "Head {head}: of the {keys} keys it may read, key {key} ({piece}) fits the query best, {high}, and key "
+    text += "{low_key} ({low_piece}) least, {low}."
     if len(seen) == 1:
-        return t("Position 0 can only read itself: head {head} scores {high}.", head=view.head, high=short(seen[0]))
-    least = int(seen.argmin())
-    return t(
+        text = "Position 0 can only read itself: head {head} scores {high}."
+    words = t(
         text,
         head=view.head,
+        keys=len(seen),
         key=most,
         piece=view.labels[most],
         high=short(seen[most]),
@@ -171,6 +172,7 @@ def _scores(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: St
         low_piece=view.labels[least],
         low=short(seen[least]),
     )
+    return f"{words} {t('Later keys have scores too; the mask comes with the weights.')}" if later else words
 
 
 def _visible(view: View, numbers: np.ndarray, block: BlockTrace | None, stage: Stage) -> str:

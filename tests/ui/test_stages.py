@@ -66,10 +66,22 @@ def test_a_very_long_vector_shows_the_part_around_the_chosen_number():
     assert cells.values[0, 3] == stage.at(3)[MOST + 3].item()
 
 
+def test_scores_come_before_the_mask():
+    view = seen(position=4)
+    scores = view.trace.blocks[0].scores
+    cells = grid(view, scores, (0, 0))
+    assert cells.masked is None
+    assert cells.values.tolist() == scores.at(4)[:, : view.length].tolist()
+    assert sentence(view, scores).startswith("Head 0: of the 5 keys it may read, key ")
+    assert sentence(view, scores).endswith("Later keys have scores too; the mask comes with the weights.")
+    last = seen(position=view.length - 1)
+    assert "Later" not in sentence(last, last.trace.blocks[0].scores)
+
+
 def test_later_keys_are_masked():
     view = seen(position=4)
     block = view.trace.blocks[0]
-    for stage in (block.scores, block.weights, block.visible):
+    for stage in (block.weights, block.visible):
         cells = grid(view, stage, (0, 0))
         assert cells.masked.shape == cells.values.shape
         assert (cells.masked == (np.arange(view.length) > 4)).all()
