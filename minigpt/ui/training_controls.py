@@ -59,7 +59,7 @@ def draw(id: str | None, now: State, mine: bool) -> None:
             _button("train_play", label, "play_arrow", "P", id, "play", steerable and not over)
         _button("train_step", t("One step"), "skip_next", "N", id, "step", steerable and not over)
         _button("train_stop", t("Stop"), "stop", "X", id, "stop", steerable and held)
-        _button("train_reset", t("Reset"), "replay", "0", id, "reset", steerable and now.status != "created")
+        _reset(id, steerable and now.status != "created")
         st.segmented_control(
             t("Speed"), SPEEDS, key=SPEED, default=0.0, format_func=_speed_label, label_visibility="collapsed",
             on_change=_take_speed, args=(id,), persist_state="session", disabled=not mine,
@@ -69,9 +69,9 @@ def draw(id: str | None, now: State, mine: bool) -> None:
 HELP = {
     "pause": "Pause after this step; the run stays in memory.",
     "play": "Train from the step where the run stands.",
-    "step": "One update, then pause; what it did stands below the curves.",
+    "step": "One update, then pause; what it did stands below the curve.",
     "stop": "Stop after this step and save; the run can be resumed at any time, also after the server has ended.",
-    "reset": "Back to step 0 with the same initial weights and batches. What was learned is deleted.",
+    "reset": "Back to step 0 with the same initial weights and batches; asks before it deletes.",
 }
 
 
@@ -81,6 +81,20 @@ def _button(key: str, label: str, icon: str, shortcut: str, id: str | None, comm
         label, key=key, icon=f":material/{icon}:", shortcut=shortcut, disabled=not enabled, help=t(HELP[command]),
         on_click=act, args=(id, command), kwargs=values,
     )  # fmt: skip
+
+
+def _reset(id: str | None, enabled: bool) -> None:
+    """Asks first, in a box that a run at step 0 gets anew, and so closed."""
+    box = st.popover(
+        t("Reset"), icon=":material/replay:", disabled=not enabled, help=t(HELP["reset"]),
+        key=f"train_reset_box_{'some' if enabled else 'none'}",
+    )  # fmt: skip
+    with box:
+        st.markdown(t("Back to step 0? What was learned is deleted: curves, samples and saved steps."))
+        st.button(
+            t("Delete and go back"), key="train_reset", type="primary", icon=":material/delete:",
+            disabled=not enabled, on_click=act, args=(id, "reset"),
+        )  # fmt: skip
 
 
 def _speed_label(speed: float) -> str:
