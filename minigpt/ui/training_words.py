@@ -7,6 +7,7 @@ from minigpt.corpus.baselines import Baselines
 from minigpt.sources import BUNDLED
 from minigpt.training.feed import Feed
 from minigpt.training.info import RunInfo, read_info
+from minigpt.training.loop import Evaluation
 from minigpt.training.phases import overfitting, phases
 from minigpt.training.progress import duration
 from minigpt.training.shelf import read_label, run_folder
@@ -80,20 +81,32 @@ def curve_words(feed: Feed, baselines: Baselines | None) -> list[str]:
         values = {"step": best.step, "low": best.validation_loss, "high": last.validation_loss}
         said.append(t(text, before=best.train_loss, after=last.train_loss, **values))
     if baselines and feed.best:
-        said.append(_beyond_counting(feed.best.validation_loss, baselines))
+        scored = [row for row in feed.evaluations if row.validation_loss is not None]
+        said.append(_beyond_counting(feed.best, scored[-1], baselines))
     return said
 
 
-def _beyond_counting(loss: float, baselines: Baselines) -> str:
+def _beyond_counting(best: Evaluation, last: Evaluation, baselines: Baselines) -> str:
+    """How the model stands beside the counts: at its best, and now if it has become worse since."""
+    then, now = (_standing(row.validation_loss, baselines) for row in (best, last))
+    if best.step == last.step:
+        return t("On the validation records it is {then}.", then=then)
+    if then == now:
+        text = "On the validation records it is {then}, at its best, step {step}, and at step {last}."
+    else:
+        text = "On the validation records it was at its best, step {step}, {then}; at step {last} it is {now}."
+    return t(text, step=f"{best.step:,}", last=f"{last.step:,}", then=then, now=now)
+
+
+def _standing(loss: float, baselines: Baselines) -> str:
+    """What this loss beats of the counts, the dearest one first."""
     names = {"uniform": t("guessing"), "unigram": t("counting pieces"), "bigram": t("counting pairs")}
     names["trigram"] = t("counting triples")
-    levels = {name: getattr(baselines, name) for name in names}
-    beaten = [names[name] for name, level in levels.items() if loss < level]
-    ahead = [names[name] for name, level in levels.items() if loss >= level]
+    levels = sorted(names, key=lambda name: -getattr(baselines, name))
+    beaten = [names[name] for name in levels if loss < getattr(baselines, name)]
+    ahead = [names[name] for name in levels if loss >= getattr(baselines, name)]
     if not beaten:
-        return t("On the validation records it is not yet better than guessing.")
+        return t("not better than {ahead}", ahead=ahead[0])
     if not ahead:
-        return t("On the validation records it is better than counting pieces, pairs and triples.")
-    return t(
-        "On the validation records it is better than {beaten}, not than {ahead}.", beaten=beaten[-1], ahead=ahead[0]
-    )
+        return t("better than counting pieces, pairs and triples")
+    return t("better than {beaten}, not than {ahead}", beaten=beaten[-1], ahead=ahead[0])
