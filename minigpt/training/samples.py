@@ -12,6 +12,8 @@ from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.contract import Tokenizer
 
+LONGEST_WORD = 24  # characters; what is longer is text without spaces
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -32,17 +34,22 @@ def prompts_of(config: TrainConfig) -> list[str]:
 def common_start(corpus: Corpus) -> str:
     """A prompt that the corpus knows: the commonest beginning of its first records, the earliest on ties.
 
-    A beginning is the first three words of a text's first line, with the space after them, which many a
-    tokenizer merges with the last word; 12 characters at most. Where no spaces stand between words, as
-    in Chinese, it is the first two characters. Example: of "the key is red", "a box" and "the key is
-    blue" it is "the key is ".
+    A beginning is the first words of a text's first line, at most three and at most 12 characters, but
+    never a part of a word; the space after them, which many a tokenizer merges with the last word, is
+    there if the text has it. Where no spaces stand between words, as in Chinese, it is the first two
+    characters. Example: of "the key is red", "a box" and "the key is blue" it is "the key is ".
     """
     lines = [record.text[:200].split("\n")[0] for record in corpus.train[:1000]]
     return Counter(map(_beginning, lines)).most_common(1)[0][0]
 
 
 def _beginning(line: str) -> str:
-    return line[:2] if " " not in line and not line.isascii() else re.match(r"(\S* ?){3}", line)[0][:12]
+    words = re.findall(r"\s*\S+ ?", line)[:3]
+    if (" " not in line and not line.isascii()) or (words and len(words[0].strip()) > LONGEST_WORD):
+        return line[:2]
+    while len(words) > 1 and len("".join(words).rstrip()) > 12:
+        words.pop()
+    return "".join(words)
 
 
 def check_prompts(config: TrainConfig, tokenizer: Tokenizer, context_length: int) -> None:

@@ -19,3 +19,11 @@ def test_a_beginning_is_short_and_of_one_line():
     assert common_start(corpus("春眠不觉晓", "春风", "春眠")) == "春眠"
     assert common_start(corpus("\nnext line")) == ""
     assert common_start(corpus("To be\nor not")) == "To be"
+
+
+def test_a_beginning_ends_where_a_word_ends():
+    assert common_start(corpus("remember apples and pears")) == "remember "
+    assert common_start(corpus("# heading `code` here")) == "# heading "
+    assert common_start(corpus("incomprehensibilities abound")) == "incomprehensibilities "
+    assert common_start(corpus("    if x: return")) == "    if x: "
+    assert common_start(corpus("A" * 60)) == "AA"
