@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log10
 
 import pandas as pd
 
@@ -10,6 +11,8 @@ TRAIN, VALIDATION = "#0891b2", "#9333ea"
 BATCH = "#94a3b8"
 SERIES = ("#3b82f6", "#ef4444", "#10b981", "#e3a300", "#db2777", "#65a30d", "#92400e", "#64748b")
 MOST_POINTS = 600  # of a curve: more are finer than a screen
+SPLITS = 5  # of the vertical axis, about
+LABEL_SHARE = 0.07  # of the axis: the height of a label
 
 
 @dataclass(frozen=True)
@@ -44,15 +47,18 @@ def curves_chart(
     Points outside the span are left out, so that the vertical axis fits what is shown (it begins at 0
     unless the first step is left out); of a curve with more than `most` points in it every second,
     third, ... is drawn, and always the last. `best` marks a point (label, step, value). Values keep all
-    digits, the hover shows six decimals. Names must differ; curves that share one list of steps travel
+    digits, the hover shows six decimals. Levels too near for labels of their own share one, the highest
+    first. Names must differ; curves that share one list of steps travel
     as one table, which is three times as fast.
     """
     frames, places = _frames(curves, span, most)
     series = [_series(curve, place, len(frames[place])) for curve, place in zip(curves, places, strict=True)]
+    axis = _axis(frames, from_zero=not span[0] and not logarithmic, logarithmic=logarithmic)
     if levels and series:
-        series[0]["markLine"] = _levels(levels)
+        series[0]["markLine"] = _levels(levels, axis)
     if best and span[0] <= best[1] <= span[1] and series:
-        series[0]["markPoint"] = _best(*best)
+        across = (best[1] - span[0]) / max(span[1] - span[0], 1)
+        series[0]["markPoint"] = _best(*best, _side(across, axis.share(best[2])))
     return {
         "animation": False,
         "grid": {"left": 56, "right": 20, "top": 40, "bottom": 28},
@@ -65,10 +71,44 @@ def curves_chart(
             "splitLine": {"show": False},
             "axisPointer": {"label": {"precision": 0}},
         },
-        "yAxis": {"type": "log" if logarithmic else "value", "scale": span[0] > 0, "splitNumber": 5},
+        "yAxis": {"type": "log" if logarithmic else "value", "scale": span[0] > 0, "splitNumber": SPLITS},
         "dataset": [{"source": frame} for frame in frames],
         "series": series,
     }
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """About what the vertical axis shows."""
+
+    low: float
+    high: float
+    logarithmic: bool
+
+    def share(self, value: float) -> float:
+        """Where a value stands, 0 at the bottom and 1 at the top."""
+        low, high, value = (log10(v) if self.logarithmic else v for v in (self.low, self.high, value))
+        return (value - low) / (high - low)
+
+
+def _axis(frames: Sequence[pd.DataFrame], from_zero: bool, logarithmic: bool) -> _Axis:
+    """The ends that ECharts gives the axis: round numbers around the values, powers of ten if logarithmic."""
+    values = [value for frame in frames for value in frame.drop(columns="step").to_numpy().ravel().tolist()]
+    shown = [value for value in values if value > 0] if logarithmic else [value for value in values if value == value]
+    low, high = (min(shown), max(shown)) if shown else (1.0, 1.0)
+    if logarithmic:
+        down, up = floor(log10(low)), ceil(log10(high))
+        return _Axis(10.0**down, 10.0 ** max(up, down + 1), True)
+    low = min(low, 0.0) if from_zero else low
+    step = _round((high - low or 1.0) / SPLITS)
+    down, up = floor(low / step), ceil(high / step)
+    return _Axis(down * step, max(up, down + 1) * step, False)
+
+
+def _round(step: float) -> float:
+    """The distance of ticks that ECharts chooses for about this distance."""
+    power = 10.0 ** floor(log10(step))
+    return next((nice for below, nice in ((1.5, 1), (2.5, 2), (4, 3), (7, 5)) if step / power < below), 10) * power
 
 
 def _frames(curves: Sequence[Curve], span: tuple[int, int], most: int) -> tuple[list[pd.DataFrame], list[int]]:
@@ -106,20 +146,47 @@ def _series(curve: Curve, place: int, points: int) -> dict:
     }
 
 
-def _levels(levels: Sequence[Level]) -> dict:
+def _levels(levels: Sequence[Level], axis: _Axis) -> dict:
     line = {"color": "#94a3b8", "width": 1, "type": "dashed"}
     label = {"position": "insideEndTop", "color": "#7b8798"}
-    rows = [
-        {"yAxis": level.value, "lineStyle": line, "label": label | {"formatter": f"{level.name} {level.value:.3f}"}}
-        for level in levels
-    ]
+    rows = []
+    for group in _groups(levels, axis):
+        text = " · ".join(f"{level.name} {level.value:.3f}" for level in group)
+        rows.append({"yAxis": group[0].value, "lineStyle": line, "label": label | {"formatter": text}})
+        rows += [{"yAxis": level.value, "lineStyle": line, "label": {"show": False}} for level in group[1:]]
     return {"symbol": "none", "silent": True, "data": rows}
 
 
-def _best(label: str, step: int, value: float) -> dict:
+def _groups(levels: Sequence[Level], axis: _Axis) -> list[list[Level]]:
+    """Levels from the highest down, those together that stand nearer to the one before than a label is high.
+
+    A level above the axis is not drawn, so nothing joins it.
+    """
+    groups: list[list[Level]] = []
+    for level in sorted(levels, key=lambda level: -level.value):
+        above = axis.share(groups[-1][-1].value) if groups else 2.0
+        if above <= 1 and above - axis.share(level.value) < LABEL_SHARE:
+            groups[-1].append(level)
+        else:
+            groups.append([level])
+    return groups
+
+
+def _side(across: float, up: float) -> str:
+    """Where the label of a point has room: `across` and `up` are its place, 0 to 1."""
+    if across > 0.9:
+        return "left"
+    if across < 0.1:
+        return "right"
+    return "top" if up < 0.25 else "bottom"
+
+
+def _best(label: str, step: int, value: float, side: str) -> dict:
+    """A ring, and a label on a ground of its own, as curves run below it."""
     ring = {"color": "rgba(0, 0, 0, 0)", "borderColor": VALIDATION, "borderWidth": 2}
-    text = {"formatter": label, "position": "bottom", "color": VALIDATION, "distance": 8}
-    return {"symbol": "circle", "symbolSize": 13, "silent": True, "itemStyle": ring, "label": text,
+    text = {"formatter": label, "position": side, "distance": 10, "color": "#ffffff"}
+    ground = {"backgroundColor": VALIDATION, "padding": [3, 6], "borderRadius": 4}
+    return {"symbol": "circle", "symbolSize": 13, "silent": True, "itemStyle": ring, "label": text | ground,
             "data": [{"coord": [step, value]}]}  # fmt: skip
 
 

@@ -56,3 +56,30 @@ def test_levels_carry_their_value_and_the_best_step_is_marked_where_it_is_shown(
 def test_no_points_yet():
     chart = curves_chart([Curve("batch", [], [], "#000000")], (0, 600), [Level("ln V", 5.6)])
     assert points(chart, "batch") == []
+
+
+def labels(values: dict[str, float], highest: float, **more) -> list[str]:
+    curve = Curve("validation", [0, 50], [highest, 2.0], "#000000")
+    chart = curves_chart([curve], (0, 100), [Level(name, value) for name, value in values.items()], **more)
+    shown = [level["label"] for level in chart["series"][0]["markLine"]["data"]]
+    assert len(shown) == len(values)
+    return [label["formatter"] for label in shown if label.get("show", True)]
+
+
+def test_levels_too_near_for_two_labels_share_one():
+    assert labels({"ln V": 3.611, "bigram": 2.5, "trigram": 3.689}, 4.0) == [
+        "trigram 3.689 · ln V 3.611",
+        "bigram 2.500",
+    ]
+    assert labels({"bigram": 3.0, "trigram": 2.0}, 4.0) == ["bigram 3.000", "trigram 2.000"]
+    assert labels({"bigram": 3.0, "trigram": 2.0}, 40.0) == ["bigram 3.000 · trigram 2.000"]
+    assert labels({"bigram": 3.0, "trigram": 2.0}, 40.0, logarithmic=True) == ["bigram 3.000", "trigram 2.000"]
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "side"), [(50, 2.0, "bottom"), (50, 0.1, "top"), (98, 2.0, "left"), (1, 2.0, "right")]
+)
+def test_the_label_of_the_best_step_stands_where_there_is_room(at, value, side):
+    curve = Curve("validation", [0, at], [5.0, value], "#000000")
+    chart = curves_chart([curve], (0, 100), best=("best", at, value))
+    assert chart["series"][0]["markPoint"]["label"]["position"] == side
