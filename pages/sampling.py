@@ -23,8 +23,8 @@ setup = sampling_setup.current()
 st.title(t("How do settings change its voice?"))
 st.caption(
     t(
-        "Every column goes on from the same prompt. Number and colour of a token are its probability before any "
-        "setting changed it. Click a token to see its draw."
+        "Every column goes on from the prompt below; the record above is for the other pages and changes nothing here. "
+        "Number and colour of a token are its probability before any setting changed it. Click a token to see its draw."
     )
 )
 fault, comparison = "", None

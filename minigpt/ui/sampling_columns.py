@@ -51,13 +51,17 @@ def chosen(comparison: Comparison) -> Step | None:
 
 
 def parting_sentence(comparison: Comparison) -> str:
-    """From where on the columns differ."""
+    """From where on the columns differ; tokens are counted from 1."""
     parted, written = comparison.parted, comparison.rounds
     if parted is None:
         return t("All columns say the same, token by token.") if written else t("No token yet.")
     if parted == 0:
-        return t("The columns part at the first token.")
-    return t("The columns are the same up to token {last}; they part at token {next}.", last=parted - 1, next=parted)
+        return t("The columns part at token 1, the first (dashed line).")
+    return t(
+        "The columns are the same up to token {last}; they part at token {next} (dashed line).",
+        last=parted,
+        next=parted + 1,
+    )
 
 
 def draw(comparison: Comparison) -> None:
@@ -77,7 +81,7 @@ def _column(comparison: Comparison, number: int, at: Step | None) -> None:
         indices.append(None)
     for step in steps[first:]:
         if step.index == parted:
-            items.append(Chip(t("parts"), kind="group"))
+            items.append(Chip(t("from here on the columns differ"), kind="divider"))
             indices.append(None)
         items.append(_chip(comparison, step))
         indices.append(step.index)
@@ -97,9 +101,9 @@ def _column(comparison: Comparison, number: int, at: Step | None) -> None:
 
 
 def _chip(comparison: Comparison, step: Step) -> Chip:
-    piece = comparison.tokenizer.piece_bytes(step.id)
+    token, piece = step.index + 1, comparison.tokenizer.piece_bytes(step.id)
     lines = [
-        t("token {index} · id {id} · bytes {bytes}", index=step.index, id=step.id, bytes=piece.hex(" ").upper() or "–"),
+        t("token {token} · id {id} · bytes {bytes}", token=token, id=step.id, bytes=piece.hex(" ").upper() or "–"),
         t("raw {raw}, drawn from {own}", raw=percent(step.raw_probability), own=percent(step.probability)),
         t("rank {rank} of {kept} kept", rank=step.rank, kept=step.kept),
     ]
@@ -113,14 +117,15 @@ def _chip(comparison: Comparison, step: Step) -> Chip:
 
 
 def stop_sentence(steps: list[Step]) -> str:
-    """Why a column ended, and after how many tokens."""
+    """Why a column ended, and after how many tokens; an EOS is one of them."""
     if not steps:
         return t("No token yet.")
+    count = t("1 token") if len(steps) == 1 else t("{count} tokens", count=len(steps))
     reasons = {
-        "eos": t("Ended by itself (EOS) after {count} tokens.", count=len(steps)),
-        "length": t("Stopped at the length asked for, {count} tokens.", count=len(steps)),
-        "context_limit": t("Stopped at the context's end after {count} tokens (context_limit).", count=len(steps)),
-        None: t("{count} tokens so far …", count=len(steps)),
+        "eos": t("Ended by itself: {count}, the last one EOS.", count=count),
+        "length": t("Stopped at the length asked for, {count}.", count=count),
+        "context_limit": t("Stopped at the context's end after {count} (context_limit).", count=count),
+        None: t("{count} so far …", count=count),
     }
     return reasons[steps[-1].stop]
 

@@ -4,6 +4,7 @@ from math import inf
 
 import pandas as pd
 import streamlit as st
+import torch
 
 from minigpt.figures.numbers import percent
 from minigpt.figures.sampling import NARROW, Part, Row, dice_figure, stages_figure
@@ -38,7 +39,7 @@ def sentence(comparison: Comparison, step: Step) -> str:
     """What was drawn, how, and how probable it was (Markdown)."""
     values = {
         "letter": LETTERS[step.column],
-        "index": step.index,
+        "index": step.index + 1,
         "piece": plain(comparison.tokenizer.piece_label(step.id)),
         "rank": step.rank,
         "raw": percent(step.raw_probability),
@@ -120,14 +121,34 @@ def _caption(step: Step) -> str:
     first = ""
     if step.forbidden.any():
         first = " " + t("Special ids but EOS and ids without a piece are blocked first.")
-    total = step.chain.probabilities.double().sum().item()
+    shares = step.chain.probabilities
     return t(
-        "All four panels share one scale. What is drawn from sums to {total:.12g} over the kept ids.{first} Entropy: "
+        "All four panels share one scale. What is drawn from sums to {total} over the kept ids.{first} Entropy: "
         "raw {raw:.4f} nats, drawn from {own:.4f} nats.",
         first=first,
-        total=total,
+        total=sum_words(shares.double().sum().item(), step.kept, shares.dtype),
         raw=step.raw_entropy,
         own=step.entropy,
+    )
+
+
+def sum_words(total: float, terms: int, dtype: torch.dtype) -> str:
+    """A sum of `terms` probabilities: 1, how far from 1 their rounding leaves it, or all digits when that is too far.
+
+    Each term is rounded by at most half an epsilon of `dtype`, so that the sum may miss 1 by some epsilons; more than
+    one epsilon a term is no rounding. Example: `sum_words(1.000000033, 40, torch.float32)` is
+    "1 (within 3.3e−8, the rounding of float32)".
+    """
+    miss = abs(total - 1)
+    if miss > terms * torch.finfo(dtype).eps:
+        return f"{total:.12g}"
+    if not miss:
+        return "1"
+    digits, power = f"{miss:.1e}".split("e")
+    return t(
+        "1 (within {miss}, the rounding of {dtype})",
+        miss=f"{digits}e{int(power)}".replace("-", "−"),
+        dtype=str(dtype).removeprefix("torch."),
     )
 
 

@@ -12,10 +12,10 @@ def test_long_texts_arrive_little_by_little_and_a_click_shows_the_draw(app, page
     chip.click()
     app.settle()
     expect(chip).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_text("Column B, token 30:")).to_be_visible()
+    expect(page.get_by_text("Column B, token 31:")).to_be_visible()
     chip.press("ArrowRight")
     app.settle()
-    expect(page.get_by_text("Column B, token 31:")).to_be_visible()
+    expect(page.get_by_text("Column B, token 32:")).to_be_visible()
     app.assert_no_overflow()
 
 

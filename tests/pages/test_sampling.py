@@ -153,11 +153,37 @@ def test_the_draw_shown_is_the_distribution_drawn_from():
     assert "*sampled*, rank" in sampling_step.sentence(comparison, comparison.steps[1][0])
 
 
+@pytest.mark.parametrize(
+    ("total", "dtype", "words"),
+    [
+        (1.0, torch.float32, "1"),
+        (1.00000003304, torch.float32, "1 (within 3.3e−8, the rounding of float32)"),
+        (1.0 - 2**-53, torch.float64, "1 (within 1.1e−16, the rounding of float64)"),
+        (1.001, torch.float32, "1.001"),
+        (1.00000003304, torch.float64, "1.00000003304"),
+    ],
+)
+def test_a_sum_is_told_in_the_precision_of_its_numbers(total: float, dtype: torch.dtype, words: str):
+    assert sampling_step.sum_words(total, 40, dtype) == words
+
+
+def test_tokens_are_counted_from_one_with_the_end():
+    model, tokenizer = load_source("mini-gpt", 600)
+    comparison = Comparison(model, tokenizer, "The ", [PRESETS["greedy"], SampleConfig(2.0, seed=5)])
+    comparison.advance(600)
+    steps = comparison.steps[0]
+    assert steps[-1].stop == "eos"
+    assert sampling_columns.stop_sentence(steps) == f"Ended by itself: {len(steps)} tokens, the last one EOS."
+    assert sampling_columns.stop_sentence(steps[:1]) == "1 token so far …"
+    assert f"token {len(steps)}: " in sampling_step.sentence(comparison, steps[-1])
+    assert f"they part at token {comparison.parted + 1} (" in sampling_columns.parting_sentence(comparison)
+
+
 def test_a_clicked_token_is_shown_and_stays_within_the_text():
     at = finished(open_app("sampling"))
     at.session_state[sampling_columns.CHOSEN] = (2, 3)
     at.run()
-    assert any("Column **C**, token 3" in markdown.value for markdown in at.markdown)
+    assert any("Column **C**, token 4" in markdown.value for markdown in at.markdown)
     at.session_state[sampling_columns.CHOSEN] = (2, 400)
     at.segmented_control(key="column_count").set_value(2).run()
     assert not at.exception

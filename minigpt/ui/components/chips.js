@@ -30,12 +30,19 @@ class Chips {
   }
 
   draw(item, at) {
-    const tag = item.kind === "group" ? "SPAN" : "BUTTON";
+    const tag = item.kind === "group" || item.kind === "divider" ? "SPAN" : "BUTTON";
     if (this.nodes[at]?.tagName !== tag) this.nodes[at] = this.replace(this.nodes[at], tag);
     const node = this.nodes[at];
     if (tag === "SPAN") {
-      node.className = "group";
-      node.textContent = item.text;
+      node.className = item.kind;
+      node.textContent = item.kind === "group" ? item.text : "";
+      if (item.kind === "divider") {
+        node.setAttribute("role", "separator");
+        node.setAttribute("aria-label", item.text);
+      } else {
+        node.removeAttribute("role");
+        node.removeAttribute("aria-label");
+      }
       return;
     }
     const [piece, below] = node.children;

@@ -9,7 +9,8 @@ from typing import Any
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 
-KINDS = ("plain", "special", "padding", "target", "fresh", "group")
+KINDS = ("plain", "special", "padding", "target", "fresh", "group", "divider")
+UNSELECTABLE = ("group", "divider")
 _CHIPS = component("chips")
 
 
@@ -19,8 +20,9 @@ class Chip:
 
     text: shown exactly, spaces kept; give control characters their visible labels before. below: small grey
     text under it, such as the id. hint: shown on hover and on keyboard focus, such as the bytes. kind:
-    "plain", "special" (BOS, EOS), "padding", "target", "fresh" (just made), or "group", a heading that cannot be
-    selected. tint: 0..1, strength of the purple ground, such as a probability; None for the neutral ground.
+    "plain", "special" (BOS, EOS), "padding", "target", "fresh" (just made), or what cannot be selected: "group",
+    a heading, and "divider", a dashed line whose text is for screen readers. tint: 0..1, strength of the purple
+    ground, such as a probability; None for the neutral ground.
     """
 
     text: str
@@ -57,7 +59,7 @@ def chips(
     data = payload(items, label=label, selected=selected, active=on_select is not None, wrap=wrap)
 
     def accept(choice: Any) -> None:
-        if on_select is not None and selection.is_index(choice, len(items)) and items[choice].kind != "group":
+        if on_select is not None and selection.is_index(choice, len(items)) and items[choice].kind not in UNSELECTABLE:
             on_select(choice)
 
     data["seen"] = selection.seen(key)
@@ -68,8 +70,8 @@ def payload(items: Sequence[Chip], *, label: str, selected: int | None, active: 
     """The JSON the browser gets, checked; see `chips` for the meaning and the errors."""
     if selected is not None and not selection.is_index(selected, len(items)):
         raise ValueError(f"selected chip is {selected}; allowed are 0 to {len(items) - 1} or None")
-    if selected is not None and items[selected].kind == "group":
-        raise ValueError(f"selected chip {selected} is a group heading; only the other kinds can be selected")
+    if selected is not None and items[selected].kind in UNSELECTABLE:
+        raise ValueError(f"selected chip {selected} is a {items[selected].kind}; only the other kinds can be selected")
     return {
         "items": [asdict(item) for item in items],
         "label": label,

@@ -43,9 +43,10 @@ def test_selection_outside_is_refused(selected):
         data([Chip("a"), Chip("b"), Chip("c")], selected=selected)
 
 
-def test_a_group_cannot_be_selected():
-    with pytest.raises(ValueError, match="group heading"):
-        data([Chip("Block 0", kind="group")], selected=0)
+@pytest.mark.parametrize("kind", ["group", "divider"])
+def test_what_is_no_token_cannot_be_selected(kind):
+    with pytest.raises(ValueError, match=f"selected chip 0 is a {kind}; only the other kinds"):
+        data([Chip("Block 0", kind=kind)], selected=0)
 
 
 def test_unknown_kind_is_refused():
