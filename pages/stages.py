@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from minigpt.figures.numbers import every_digit
 from minigpt.model.arithmetic import recompute
 from minigpt.model.worked import worked
 from minigpt.ui import messages, shell, stage_choice, stage_tables, workspace
@@ -95,7 +96,7 @@ if not cells.whole:
 
 work, check = worked(view.model, view.trace, stage, position, place), recompute(view.model, view.trace, stage, position)
 name = stage_choice.place_name(view, stage, place)
-st.markdown(f"**{plain(name)}**{plain(f' = {work.shown!r}')}")
+st.markdown(f"**{plain(name)}**{plain(f' = {every_digit(work.shown)}')}")
 st.code("\n".join([work.symbols, *work.steps, work.expression]), language=None, wrap_lines=True)
 if work.hidden:
     st.markdown(plain(hidden_words(work.hidden, position, place[1])))

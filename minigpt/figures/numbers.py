@@ -30,6 +30,11 @@ def scientific(value: float) -> str:
     return f"{digits}·10{str(int(power)).translate(_RAISED)}"
 
 
+def every_digit(value: float) -> str:
+    """All digits of a number, with the minus sign of the formulas beside it: `−0.22597822146650945`."""
+    return repr(value).replace("-", "−")
+
+
 def nats(loss: float) -> str:
     """A loss with four decimals, or three significant digits when it is smaller: `0.0091`, `4.21·10⁻⁶`."""
     if loss and abs(loss) < 1e-3:

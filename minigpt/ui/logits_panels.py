@@ -5,7 +5,7 @@ import streamlit as st
 
 from minigpt.figures.logits import Bar, Words, candidates_figure
 from minigpt.figures.losses import losses_chart
-from minigpt.figures.numbers import nats, percent
+from minigpt.figures.numbers import every_digit, nats, percent
 from minigpt.figures.theme import chart_config
 from minigpt.model.prediction import Candidate, Prediction
 from minigpt.ui import workspace
@@ -116,16 +116,16 @@ def arithmetic(view: View, prediction: Prediction) -> None:
         (t("loss"), "−ln p", steps.loss, t("nats")),
     ]
     st.write(t("Softmax turns logits into probabilities; subtracting the greatest first keeps exp from overflowing."))
-    lines = [f"| {a} | {b} | {c!r} | {plain(d)} |" for a, b, c, d in rows]
+    lines = [f"| {a} | {b} | {every_digit(c)} | {plain(d)} |" for a, b, c, d in rows]
     head = [f"| {t('step')} | {t('formula')} | {t('number')} | {t('note')} |", "|---|---|---|---|"]
     st.markdown("\n".join(head + lines))
     own = view.losses[view.position]
     st.caption(
         t(
-            "The model's own loss function says {own}; the difference is {difference:.2g}. Weighted over all ids the "
+            "The model's own loss function says {own}; the difference is {difference}. Weighted over all ids the "
             "surprise (entropy) is {entropy:.4f} nats; ln {size} = {uniform:.6f} if all ids were equal.",
-            own=repr(own),
-            difference=abs(own - steps.loss),
+            own=every_digit(own),
+            difference=f"{abs(own - steps.loss):.2g}".replace("-", "−"),
             entropy=prediction.entropy,
             size=len(prediction.logits),
             uniform=prediction.uniform_loss,

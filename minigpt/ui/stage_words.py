@@ -75,10 +75,10 @@ def check_words(result: Recomputed) -> str:
     """From what NumPy recomputed a stage, and how near it came."""
     sources = [stage.name for stage in result.inputs] + list(result.weights)
     return t(
-        "Recomputed by NumPy from {sources}: greatest difference {difference:.2g}, allowed {tolerance:.2g}.",
+        "Recomputed by NumPy from {sources}: greatest difference {difference}, allowed {tolerance}.",
         sources=", ".join(sources) or t("positions and valid slots"),
-        difference=result.difference,
-        tolerance=result.tolerance,
+        difference=f"{result.difference:.2g}".replace("-", "−"),
+        tolerance=f"{result.tolerance:.2g}".replace("-", "−"),
     )
 
 

@@ -39,7 +39,9 @@ def address(at, name: str) -> str:
 def exact(at) -> str:
     """The number in the line above the arithmetic."""
     line = next(markdown.value for markdown in at.markdown if markdown.value.startswith("**"))
-    return line.rsplit(" ", 1)[1].replace("\\", "")
+    number = line.rsplit(" ", 1)[1]
+    assert "-" not in number  # the minus sign is that of the arithmetic below
+    return number.replace("\\", "").replace("−", "-")
 
 
 @pytest.mark.parametrize("model_name", ["mg-1", "chapter-7"])
