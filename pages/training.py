@@ -30,16 +30,17 @@ def take_run() -> None:
     workspace.choose(run=st.session_state["run_choice"])
 
 
-st.title(t("How it learns"))
-st.caption(
-    t(
-        "Start makes a run with these settings. It goes on to its last step, also when this page is closed; "
-        "the address of this page finds it again and shares it. When the server stops, it can be resumed."
-    )
-)
-training_settings.draw(training_controls.start)
-
 run = workspace.current().run
+st.title(t("How it learns"))
+if run is None:
+    st.caption(
+        t(
+            "Start makes a run with these settings. It goes on to its last step, also when this page is closed; "
+            "the address of this page finds it again and shares it. When the server stops, it can be resumed."
+        )
+    )
+training_settings.draw(training_controls.start, folded=run is not None)
+
 if run is None:
     if training_controls.FAULT in st.session_state:
         messages.problem(st.session_state[training_controls.FAULT])
@@ -53,11 +54,12 @@ known = list(dict.fromkeys([*runs_of(browser.secret()), run, *command_line_runs(
 chooser, beside = st.columns(2)
 with chooser:
     st.session_state["run_choice"] = run
-    st.selectbox(t("Run"), known, key="run_choice", format_func=run_title, on_change=take_run)
+    st.selectbox(
+        t("Run"), known, key="run_choice", format_func=run_title, on_change=take_run, label_visibility="collapsed"
+    )
 with beside:
     others = training_compare.others(run)
-if trainer.state(run).status != "deleted":
-    training_compare.guarded(opening.draw, run)
+opening.follow()
 training_panel.draw(run, others)
 if trainer.state(run).status != "deleted":
     training_compare.guarded(training_compare.table, run, others)

@@ -15,20 +15,39 @@ PROMPT = "The "  # for every model but a run
 GOING_TO = "opening_page"  # session: the page that follows
 
 
-def draw(id: str) -> None:
-    """Two buttons, in use as soon as the run has saved a step; pressed, another page follows."""
+def follow() -> None:
+    """After a click on a button of `draw`, another page follows."""
     if page := st.session_state.pop(GOING_TO, None):
         st.switch_page(page)
-    ready = _is_ready(id)
-    st.fragment(_buttons, run_every=None if ready else 1.0)(id, ready)
 
 
-def look_at(name: str) -> None:
-    """Put a model into the strip, in a callback: at its last step. A run comes with a record that it can read.
+def draw(id: str, best: int | None) -> None:
+    """Two buttons in a row that is there, in use as soon as the run has saved a step.
+
+    They open the step `best`, that of the lowest validation loss, if it is saved; the last one otherwise.
+    """
+    if GOING_TO in st.session_state:
+        st.rerun()
+    saved = Run(run_folder(id)).steps
+    step = best if best in saved else saved[-1] if saved else None
+    help = t("Opens this run at its last saved step, in place of the model above.")
+    if step == best:
+        help = t("Opens this run at its best step, in place of the model above; the slider there has the other steps.")
+    _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step, help)
+    _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", step, help)
+    if step is not None:
+        said = (
+            t("at the best step, {step}", step=f"{step:,}") if step == best else t("at step {step}", step=f"{step:,}")
+        )
+        st.caption(said, width="content")
+
+
+def look_at(name: str, step: int | None = None) -> None:
+    """Put a model into the strip, in a callback: at this step, its last one if None. A run gets a record it can read.
 
     What the reader has typed stays, if the run can read it.
     """
-    workspace.choose(model=name, step=None, block=0, head=0)
+    workspace.choose(model=name, step=step, block=0, head=0)
     if not name.startswith(RUN_PREFIX):
         return
     run, text = source_run(name), workspace.current().text
@@ -52,24 +71,13 @@ def _start(name: str, corpus_hash: str) -> str:
     return common_start(Corpus(name, training_records(name)[:1000]))
 
 
-def _is_ready(id: str) -> bool:
-    return bool(Run(run_folder(id)).steps)
+def _button(id: str, key: str, label: str, icon: str, page: str, step: int | None, help: str) -> None:
+    st.button(
+        label, key=f"train_{key}", icon=f":material/{icon}:", disabled=step is None, help=help,
+        on_click=_go, args=(id, page, step),
+    )  # fmt: skip
 
 
-def _buttons(id: str, ready: bool) -> None:
-    """Looked at once a second until the first step is saved; then, and after a click, the whole page runs."""
-    if GOING_TO in st.session_state or _is_ready(id) != ready:
-        st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center", key="train_next"):
-        _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", ready)
-        _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", ready)
-        st.caption(t("This run in place of the model above, at its last saved step."), width="content")
-
-
-def _button(id: str, key: str, label: str, icon: str, page: str, ready: bool) -> None:
-    st.button(label, key=f"train_{key}", icon=f":material/{icon}:", disabled=not ready, on_click=_go, args=(id, page))
-
-
-def _go(id: str, page: str) -> None:
-    look_at(f"{RUN_PREFIX}{id}")
+def _go(id: str, page: str, step: int) -> None:
+    look_at(f"{RUN_PREFIX}{id}", step)
     st.session_state[GOING_TO] = page

@@ -22,7 +22,7 @@ def others(id: str) -> list[str]:
         st.session_state["train_others"] = kept
     return st.multiselect(
         t("Draw beside it"), choices, key="train_others", format_func=source_title, persist_state="session",
-        placeholder=t("Choose runs to compare"),
+        placeholder=t("Draw other runs beside it"), label_visibility="collapsed",
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """The buttons of a run: play or pause, one step, stop, back to step 0; and its speed."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from minigpt.training.shelf import run_folder
@@ -33,6 +35,7 @@ def start() -> None:
     except (ValueError, TimeoutError) as error:
         st.session_state[FAULT] = str(error)
         return
+    training_settings.fold()
     workspace.choose(run=id)
 
 
@@ -46,8 +49,11 @@ def act(id: str, command: str, **values) -> None:
             st.session_state[FAULT] = str(error)
 
 
-def draw(id: str | None, now: State, mine: bool) -> None:
-    """The row of buttons. A run of another browser can be watched, not steered; without a run all are at rest."""
+def draw(id: str | None, now: State, mine: bool, more: Callable[[], None] | None = None) -> None:
+    """The row of buttons, and what `more` draws there. A run of another browser can be watched, not steered.
+
+    Without a run all are at rest.
+    """
     steerable = mine and id is not None and now.status != "deleted"
     over, held = now.status == "finished", now.status in HELD
     with st.container(horizontal=True, vertical_alignment="center", key="train_buttons"):
@@ -64,6 +70,8 @@ def draw(id: str | None, now: State, mine: bool) -> None:
             t("Speed"), SPEEDS, key=SPEED, default=0.0, format_func=_speed_label, label_visibility="collapsed",
             on_change=_take_speed, args=(id,), persist_state="session", disabled=not mine,
         )  # fmt: skip
+        if more:
+            more()
 
 
 HELP = {

@@ -2,6 +2,8 @@
 
 import json
 import time
+from contextlib import suppress
+from functools import partial
 from math import log
 from pathlib import Path
 
@@ -15,10 +17,11 @@ from minigpt.training.feed import Feed
 from minigpt.training.recorder import checkpoint_steps
 from minigpt.training.runs import Run
 from minigpt.training.shelf import is_mine, run_folder
-from minigpt.ui import browser, messages, training_controls, training_samples, training_words, workspace
+from minigpt.ui import browser, messages, opening, training_controls, training_samples, training_words, workspace
 from minigpt.ui.text import plain, t
 from minigpt.ui.trainer import State, state
 
+CURVE_PIXELS = 320  # in view at 900 px together with all above it
 SECOND_CHARTS = ("gradient", "rate")
 POLL_SECONDS = 0.5
 STRIP_SECONDS = 3.0  # between reruns of the whole page for new steps on the strip's slider
@@ -41,7 +44,9 @@ def example() -> None:
     chart = curves_chart(
         _losses(data, []), (0, data.step), [Level(t("ln V"), log(Run(BUNDLED_RUN).info.model.vocab_size))]
     )
-    st.echarts_chart(chart, key="loss_curves", height=340, alt=t("Loss over training steps of the shipped run"))
+    st.echarts_chart(
+        chart, key="loss_curves", height=CURVE_PIXELS, alt=t("Loss over training steps of the shipped run")
+    )
 
 
 def feed(id: str) -> Feed:
@@ -53,7 +58,8 @@ def feed(id: str) -> Feed:
 def _panel(id: str, others: list[str], going: bool) -> None:
     now = state(id)
     mine = now.status == "deleted" or is_mine(id, browser.secret())
-    training_controls.draw(id, now, mine)
+    gone = now.status == "deleted"
+    training_controls.draw(id, now, mine, None if gone else partial(_open, id))
     if not mine:
         st.caption(t("Another browser made this run: you can watch it, open it on every page and download it."))
     fault = st.session_state.get(training_controls.FAULT)
@@ -69,6 +75,13 @@ def _panel(id: str, others: list[str], going: bool) -> None:
         _numbers(id, now, others)
     except (OSError, ValueError) as error:  # the folder went away between two looks
         messages.problem(str(error))
+
+
+def _open(id: str) -> None:
+    """Speak and look inside, in the row of the buttons; a folder that goes away meanwhile is told below."""
+    with suppress(OSError, ValueError):
+        best = feed(id).best
+        opening.draw(id, best and best.step)
 
 
 def _strip_is_behind(id: str) -> bool:
@@ -95,6 +108,7 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
     run, data = Run(run_folder(id)), feed(id)
     info, baselines = run.info, run.baselines()
     _metrics(data, info, now)
+    place = st.container(key="train_curve")  # the chart, drawn when its span is known
     span, logarithmic = _view(info.training.steps)
     levels = [Level(t("ln V"), log(info.model.vocab_size))]
     if baselines:
@@ -102,12 +116,12 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
         levels += [Level(name, getattr(baselines, field)) for field, name in names.items()]
     best = data.best and (t("best, step {step}", step=data.best.step), data.best.step, data.best.validation_loss)
     chart = curves_chart(_losses(data, others), span, levels, best, logarithmic)
-    st.echarts_chart(chart, key="loss_curves", height=340, renderer=_renderer(), alt=_alt(data))
+    place.echarts_chart(chart, key="loss_curves", height=CURVE_PIXELS, renderer=_renderer(), alt=_alt(data))
+    _slow_motion(run, data)
     for sentence in training_words.curve_words(data, baselines):
         st.markdown(plain(sentence))
     training_samples.live(data, info.training)
     _second_chart(data, span)
-    _slow_motion(run, data)
 
 
 def _metrics(data: Feed, info, now: State) -> None:
@@ -180,9 +194,9 @@ def _slow_motion(run: Run, data: Feed) -> None:
     st.markdown(plain(t(text, rate=details["learning_rate"], **values)))
     batch, moved = st.columns(2, gap="large")
     batch.caption(t("The records in this batch, as they were drawn"))
-    batch.dataframe(_batch(run, details["records"]), hide_index=True, width="stretch", key="slow_batch", height=318)
+    batch.dataframe(_batch(run, details["records"]), hide_index=True, width="stretch", key="slow_batch", height=248)
     moved.caption(t("The tensors that moved most, and the gradient norm of their component"))
-    moved.dataframe(_moves(details), hide_index=True, width="stretch", key="slow_moves", height=318)
+    moved.dataframe(_moves(details), hide_index=True, width="stretch", key="slow_moves", height=248)
 
 
 def _batch(run: Run, rows: list[int]) -> pd.DataFrame:

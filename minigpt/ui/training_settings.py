@@ -19,17 +19,33 @@ from minigpt.ui.corpus_fit import advice_for, fit_fault
 from minigpt.ui.corpus_texts import is_one_text
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of
-from minigpt.ui.training_shape import note, shaped
+from minigpt.ui.training_shape import UNFOLDED, note, shaped
 
 FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 
 
-def draw(on_start) -> None:
-    """One row with Start, the rest in an expander. `on_start` is the callback of the button."""
+def draw(on_start, folded: bool = False) -> None:
+    """One row with Start, the rest in an expander; all in one expander if `folded`, as a run is looked at.
+
+    `on_start` is the callback of the button.
+    """
     choice = corpora.current()
     if gone := corpora.gone():
         messages.notice(gone)
     _fit_to(choice)
+    if not folded:
+        return _draw(choice, on_start)
+    st.session_state.setdefault(UNFOLDED, False)
+    with st.expander(t("Start another run"), icon=":material/add:", key=UNFOLDED, on_change="rerun"):
+        return _draw(choice, on_start)
+
+
+def fold() -> None:
+    """In a callback: a run was started, its curve is what is looked at."""
+    st.session_state[UNFOLDED] = False
+
+
+def _draw(choice: corpora.Choice, on_start) -> None:
     which, name, steps, rate, start = st.columns([2.2, 1.6, 1.3, 1.3, 1.4], vertical_alignment="bottom")
     with which:
         _corpus_box(choice)
@@ -120,6 +136,7 @@ def fit(choice: corpora.Choice, advice: Advice | None = None) -> None:
     for name, value in (values | {"evaluation_rows": advice.evaluation_rows}).items():
         st.session_state[key_of(preset(advice.preset), name)] = value
     st.session_state[FITTED] = choice.key
+    st.session_state[UNFOLDED] = True
 
 
 def _fit_to(choice: corpora.Choice) -> None:

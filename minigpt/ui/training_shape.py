@@ -10,6 +10,7 @@ from minigpt.shapes import SEPARATOR, shape_name
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_fields import FIRST, MORE, SHAPE, key_of
 
+UNFOLDED = "train_another"  # session: whether the settings stand open beside a run, as they do when handed over
 SHAPED = "train_shaped"  # session: the preset's name and the model fields that differ from it
 
 
@@ -19,6 +20,7 @@ def hand_over(name: str, config: ModelConfig) -> None:
     values = {field.name: getattr(config, field.name) for field in fields(ModelConfig)}
     values = {field: value for field, value in values.items() if field != "vocab_size"}
     st.session_state["train_preset"] = name
+    st.session_state[UNFOLDED] = True
     st.session_state[SHAPED] = (name, {f: value for f, value in values.items() if value != getattr(base.model, f)})
     for field in (*FIRST, *SHAPE, *MORE):
         if field in values:

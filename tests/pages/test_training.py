@@ -81,6 +81,10 @@ def test_the_pages_trainer_gives_the_published_run(runs):
     assert shown["Step"] == "600 / 600"
     assert shown["Best validation loss"] == f"2.2471 at {GOLDEN['selected_step']}"
     assert "Over-fitting: since step 100 the validation loss rose from 2.2471 to 3.0395" in texts(at)
+    assert (
+        "it is better than counting pieces, not than counting pairs, at its best, step 100, and at step 600"
+        in texts(at)
+    )
     assert "plateau near" in texts(at) and "Finished after 600 steps." in texts(at)
     labels = [level["label"]["formatter"] for level in chart(at)["series"][0]["markLine"]["data"]]
     assert labels == ["ln V 5.673", "unigram 4.440", "bigram 2.205", "trigram 1.597"]
@@ -105,7 +109,7 @@ def test_step_play_pause_stop_resume_reset(runs):
     at.button(key="train_step").click().run()
     assert metrics(at)["Step"] == f"{before + 1} / 500"
     assert f"Step {before + 1} in slow motion" in [title.value for title in at.subheader]
-    batch, moves = (at.dataframe[place].value for place in (1, 2))  # below the samples
+    batch, moves = (at.dataframe[place].value for place in (0, 1))  # above the samples
     details = json.loads((runs / id / "details.json").read_text())
     records = bundled_corpus().train
     assert batch["text"].tolist() == [records[row].text for row in details["records"]]
@@ -242,9 +246,9 @@ def test_another_browser_sees_nothing_but_a_shared_run_which_it_cannot_steer(run
 
 
 def ids(at, key: str) -> list[str]:
-    """Option ids by their labels: a run's label ends in the last four characters of its id."""
+    """Option ids by their labels: a run's label begins or ends with the last four characters of its id."""
     found = {id[-4:]: f"run-{id}" for browser in [at.session_state["minigpt_browser"]] for id in runs_of(browser)}
-    return [found.get(label[-4:], label) for label in at.selectbox(key=key).options]
+    return [found.get(label[:4], found.get(label[-4:], label)) for label in at.selectbox(key=key).options]
 
 
 def test_the_time_machine_shows_each_saved_step_of_a_run(runs):
@@ -253,6 +257,10 @@ def test_the_time_machine_shows_each_saved_step_of_a_run(runs):
     wait_until(id, "finished")
     at.run()
     at.button(key="train_look").click().run()
+    assert (
+        at.session_state["workspace"].step
+        == min((row for row in Run(runs / id).evaluations()), key=lambda row: row.validation_loss).step
+    )
     assert at.select_slider(key="step_choice").options == ["0", "1", "2", "4", "8", "10"]
     at.switch_page("pages/overview.py").run()
     at.select_slider(key="step_choice").set_value(4).run()
