@@ -53,7 +53,7 @@ PRESETS = {
     for preset in (
         Preset(
             name="mg-1",
-            about="one block, two heads of 8, every number of the first text",
+            about="one block, two heads of 8: the small model that every page shows at first",
             tokenizer=TokenizerConfig(merges=32),
             model=ModelConfig(vocab_size=291, context_length=64, width=16, heads=2, layers=1, ffn_width=64),
             training=TrainConfig(),

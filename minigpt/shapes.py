@@ -9,6 +9,12 @@ from minigpt.config import ModelConfig, override
 from minigpt.presets import Preset, preset
 
 SEPARATOR = "~"
+_WORDS = {
+    "ffn_width": "FFN width",
+    "vocab_size": "vocabulary",
+    "context_length": "context",
+    "tied_head": "tied LM head",
+}
 
 
 def shape_name(preset_name: str, config: ModelConfig) -> str:
@@ -36,6 +42,21 @@ def shape_preset(name: str) -> Preset:
             raise ValueError(f"a shape is named PRESET~FIELD=VALUE~…, each field once, got {name!r}")
         changes[field] = value
     return replace(chosen, model=override(chosen.model, changes))
+
+
+def changed_words(preset_name: str, values: dict) -> str:
+    """What differs from the preset in words, "" for the preset itself; `values` are fields, which may not be valid.
+
+    >>> changed_words("mg-1", to_dict(replace(preset("mg-1").model, width=24, ffn_width=96)))
+    'mg-1, changed: width 24, FFN width 96'
+    """
+    base = preset(preset_name).model
+    changes = [
+        f"{_WORDS.get(name, name.replace('_', ' '))} {_text(value)}"
+        for name, value in values.items()
+        if value != getattr(base, name)
+    ]
+    return f"{preset_name}, changed: {', '.join(changes)}" if changes else ""
 
 
 def _text(value: bool | int | float | str) -> str:

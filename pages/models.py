@@ -14,24 +14,25 @@ from minigpt.ui import (
 )
 from minigpt.ui.text import t
 
+WIDE = 590  # px of an area that holds a table
+
 shell.guard()
 
 st.title(t("How big it is, and where the numbers are"))
 st.caption(t("Choose a shape or make one; everything below is counted from it. Then train it, or look inside."))
 config = models_config.draw()
-if config is not None:
-    models_headline.draw(models_config.chosen_preset(), config)
-    models_counts.draw(config)
-    left, right = st.columns(2, gap="large")
-    with left:
+models_headline.draw(models_config.chosen_preset(), config)
+models_counts.draw(config)
+with st.container(horizontal=True, gap="large", key="models_counted"):  # beside each other where both have room
+    with st.container(width=WIDE):
         models_counts.conventions(config)
-    with right:
+    with st.container(width=WIDE):
         models_untrained.draw(config)
-    left, right = st.columns(2, gap="large")
-    with left:
+with st.container(horizontal=True, gap="large", key="models_held"):
+    with st.container(width=WIDE):
         models_memory.draw(config)
-    with right:
+    with st.container(width=WIDE):
         models_memory.doubling(config)
-    models_variants.draw(config)
+models_variants.draw(config)
 st.divider()
 models_exchange.draw()

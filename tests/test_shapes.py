@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from minigpt.config import to_dict
 from minigpt.presets import PRESETS, preset
-from minigpt.shapes import shape_name, shape_preset
+from minigpt.shapes import changed_words, shape_name, shape_preset
 from minigpt.sources import load_source, source_evaluations, source_steps
 
 POEMS = preset("poems").model
@@ -78,3 +79,11 @@ def test_vocabularies(name: str, model_ids: int, tokenizer_ids: int):
 def test_a_link_to_a_vast_model_is_refused_at_once():
     with pytest.raises(ValueError, match="at most 500,000,000 are allowed"):
         load_source("mg-1~ffn_width=1000000000", 0)
+
+
+def test_what_differs_in_words():
+    assert changed_words("poems", to_dict(POEMS)) == ""
+    changes = {"vocab_size": 7, "context_length": 9, "ffn_width": 3, "tied_head": False, "init_std": 0.1}
+    said = "poems, changed: vocabulary 7, context 9, FFN width 3, tied LM head false, init std 0.1"
+    assert changed_words("poems", to_dict(replace(POEMS, **changes))) == said
+    assert changed_words("mg-1", to_dict(preset("mg-1").model) | {"heads": 0}) == "mg-1, changed: heads 0"

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import plotly_text
 
-# Pale grounds under dark text, readable in a light and a dark page: the hues of the theme's meanings.
+# The hues of the theme's meanings: pale grounds under dark text, and in a dark page deep ones under light text.
 GROUNDS = {
     "token_table": "#cbd5e1",
     "position_table": "#94a3b8",
@@ -18,7 +18,16 @@ GROUNDS = {
     "lm_head": "#d8b4fe",
     "": "#e8ecf2",  # holds others
 }
-INK = "#111827"
+DARK_GROUNDS = {
+    "token_table": "#3b485c",
+    "position_table": "#4d5b70",
+    "attention": "#1f4272",
+    "ffn": "#175443",
+    "norms": "#6b4c12",
+    "lm_head": "#553073",
+    "": "#212834",
+}
+INK, DARK_INK = "#111827", "#f1f5f9"
 
 
 @dataclass(frozen=True)
@@ -36,13 +45,15 @@ class Area:
     note: str = ""
 
 
-def treemap_figure(areas: Sequence[Area], height: int = 430) -> go.Figure:
+def treemap_figure(areas: Sequence[Area], height: int = 430, dark: bool = False) -> go.Figure:
     """Areas inside areas, the largest first; a click opens one, a click on its heading goes back.
 
+    `dark` is for a dark page: Plotly would write dark letters on half clear grounds, so both are given.
     Raises ValueError unless exactly one area is inside nothing and each holder is as large as what it holds.
     """
     _check(areas)
     whole = next(area.count for area in areas if not area.inside)
+    grounds, ink = (DARK_GROUNDS, DARK_INK) if dark else (GROUNDS, INK)
     trace = {
         "type": "treemap",
         "ids": [area.id for area in areas],
@@ -55,12 +66,12 @@ def treemap_figure(areas: Sequence[Area], height: int = 430) -> go.Figure:
         "texttemplate": "%{label}<br>%{text}<br>%{customdata[0]}",
         "hovertemplate": "%{label}: %{text} numbers, %{customdata[0]} of the model<br>%{customdata[1]}<extra></extra>",
         "marker": {
-            "colors": [GROUNDS[area.component] for area in areas],
+            "colors": [grounds[area.component] for area in areas],
             "line": {"width": 1, "color": "rgba(125, 135, 150, 0.55)"},
             "pad": {"t": 22, "l": 3, "r": 3, "b": 3},
             "cornerradius": 3,
         },
-        "textfont": {"size": 13, "color": INK},
+        "textfont": {"size": 13, "color": ink},
         "pathbar": {"visible": False},
         "tiling": {"pad": 2, "packing": "squarify"},
         "sort": True,

@@ -7,9 +7,9 @@ import streamlit as st
 from minigpt.config import ACTIVATIONS, DTYPES, ModelConfig, model_faults, to_dict
 from minigpt.model.parameters import shape_only
 from minigpt.presets import PRESETS, preset
-from minigpt.shapes import shape_name, shape_preset
+from minigpt.shapes import changed_words, shape_name, shape_preset
 from minigpt.ui import messages
-from minigpt.ui.text import t
+from minigpt.ui.text import plain, t
 
 PRESET = "models_preset"  # session: the name of the chosen preset
 LINK = "shape"  # parameter of the address
@@ -46,8 +46,11 @@ LABELS = {
 }
 
 
-def draw() -> ModelConfig | None:
-    """The form; the config it says, or None beside a sentence for each fault. Nothing typed is lost."""
+def draw() -> ModelConfig:
+    """The form and the config it says; with a sentence for each fault, the last config that worked.
+
+    Nothing typed is lost.
+    """
     _start()
     with st.container(horizontal=True, vertical_alignment="bottom", key="models_presets"):
         name = st.segmented_control(
@@ -56,8 +59,7 @@ def draw() -> ModelConfig | None:
         if chosen(name) != to_dict(preset(name).model):
             label = t("Back to {name}", name=name)
             st.button(label, key="models_back", icon=":material/undo:", on_click=_reset, args=(name,))
-    about = t(preset(name).about)
-    st.caption(f"{about[:1].upper()}{about[1:]}. {t(TO_TRY[name])}")
+    st.caption(plain(about(name, chosen(name))))
     for column, field in zip(st.columns(len(SIZES)), SIZES, strict=True):
         with column:
             _number(name, field)
@@ -74,13 +76,39 @@ def draw() -> ModelConfig | None:
                 _fine(name, field)
     values = chosen(name)
     faults = model_faults(values) or _too_large(values)
-    for fault in faults:
-        messages.problem(fault)
+    last = f"models_valid_{name}"
     if faults:
-        return None
-    config = ModelConfig(**values)
+        for fault in faults:
+            messages.problem(labelled(fault, values))
+        config = st.session_state.get(last, preset(name).model)
+        text = "Everything below is still that of the last shape that works: {shape}."
+        st.caption(plain(t(text, shape=changed_words(name, to_dict(config)) or name)))
+        return config
+    st.session_state[last] = config = ModelConfig(**values)
     _write_link(shape_name(name, config))
     return config
+
+
+def about(name: str, values: dict) -> str:
+    """What the preset is; once a field is changed, what differs from it instead."""
+    changed = changed_words(name, values)
+    if changed:
+        return t("{changed}.", changed=changed)
+    said = t(preset(name).about)
+    return f"{said[:1].upper()}{said[1:]}. {t(TO_TRY[name])}"
+
+
+def labelled(fault: str, values: dict) -> str:
+    """A fault with its field named as in the form; for a width that its heads do not divide, those that they do."""
+    if fault.startswith("width must be divisible"):
+        width, heads = values["width"], values["heads"]
+        below = width // heads * heads
+        near = t("{below} and {above}", below=below, above=below + heads) if below else f"{heads}"
+        text = "{width} must be divisible by {heads}, got {wide} for {count} heads; nearest widths that work: {near}"
+        names = {"width": t(LABELS["width"]), "heads": t(LABELS["heads"])}
+        return t(text, wide=width, count=heads, near=near, **names)
+    field, _, rest = fault.partition(" ")
+    return f"{t(LABELS[field])} {rest}" if field in LABELS else fault
 
 
 def chosen_preset() -> str:

@@ -9,8 +9,10 @@ from minigpt.figures.numbers import percent
 from minigpt.figures.theme import chart_config
 from minigpt.model.conventions import BlockCount, Count, block_count, counts, one_more_id
 from minigpt.model.parameters import COMPONENTS, component_counts, parameter_rows, shape_only
+from minigpt.ui import models_table
 from minigpt.ui.text import t
 
+PICTURE, TABLE = 660, 520  # px; where both have no room the table stands below
 BLOCKS_APART = 4  # of more, which are all alike, a treemap shows them together
 TITLES = {
     "token_table": "Token table",
@@ -38,16 +40,18 @@ def measured(config: ModelConfig) -> tuple[dict[str, int], list[Count], BlockCou
 def draw(config: ModelConfig) -> None:
     """The treemap beside the table of components."""
     found, _, block, _ = measured(config)
-    picture, table = st.columns([3, 2.4], gap="large")
+    beside = st.container(horizontal=True, gap="large", key="models_parts")
+    picture, table = beside.container(width=PICTURE), beside.container(width=TABLE)
     with picture:
-        figure = treemap_figure(areas(config, found, block))
+        figure = treemap_figure(areas(config, found, block), dark=st.context.theme.type == "dark")
         st.plotly_chart(
             figure, key="models_treemap", config=chart_config("parameters", "svg"), alt=sentence(config, found)
         )
         st.caption(t("Each area is as large as its part. Click one to look inside, its heading to go back."))
     with table:
         st.markdown(sentence(config, found))
-        st.dataframe(component_frame(config, found), hide_index=True, width="stretch", key="models_components")
+        words = (t("part"), t("rule"))
+        models_table.draw(component_frame(config, found), words, key="models_components", label=t("Parameters by part"))
         with st.expander(t("Every tensor"), key="models_tensors", on_change="rerun") as tensors:
             if tensors.open:
                 st.dataframe(tensor_frame(config), hide_index=True, width="stretch", key="models_rows")
@@ -58,9 +62,8 @@ def conventions(config: ModelConfig) -> None:
     _, found, block, more = measured(config)
     st.subheader(t("Which count is meant?"))
     frame = convention_frame(config, found)
-    widths = dict(zip(frame.columns, (105, 225, 90, 180), strict=True))
-    columns = {name: st.column_config.Column(width=width) for name, width in widths.items()}
-    st.dataframe(frame, hide_index=True, width="stretch", key="models_conventions", column_config=columns)
+    words = (t("what is counted"), t("known as"))
+    models_table.draw(frame, words, key="models_conventions", label=t("Counts by convention"))
     st.caption(
         t(
             "This page counts stored tensors, each once. One block holds {total} numbers: {plain} in matrices and "

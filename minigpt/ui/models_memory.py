@@ -6,13 +6,15 @@ import streamlit as st
 from minigpt.config import ModelConfig
 from minigpt.model.doubling import Doubled, doublings
 from minigpt.model.memory import Memory, memory, readable_bytes, trace_bytes
+from minigpt.ui import models_table
 from minigpt.ui.text import t
 
 
 def draw(config: ModelConfig) -> None:
     """Bytes by purpose, each with its rule."""
     st.subheader(t("Memory"))
-    st.dataframe(memory_frame(config, memory(config)), hide_index=True, width="stretch", key="models_memory")
+    words = (t("what"), t("rule"))
+    models_table.draw(memory_frame(config, memory(config)), words, key="models_memory", label=t("Memory"))
     st.caption(
         t(
             "Exact for the numbers named. What torch keeps between forward and backward is not: it depends on its "
@@ -25,7 +27,7 @@ def doubling(config: ModelConfig) -> None:
     """Each size doubled alone."""
     st.subheader(t("What twice the size costs"))
     found = doublings(config)
-    st.dataframe(doubling_frame(found), hide_index=True, width="stretch", key="models_doubling")
+    models_table.draw(doubling_frame(found), (t("size"),), key="models_doubling", label=t("What twice the size costs"))
     st.caption(doubling_sentence(found))
 
 

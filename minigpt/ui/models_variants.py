@@ -8,6 +8,7 @@ from minigpt.figures.numbers import percent
 from minigpt.model.memory import memory, readable_bytes
 from minigpt.model.parameters import parameter_count
 from minigpt.model.variants import VARIANTS, Variant, divisors, gated_width, variants
+from minigpt.ui import models_table
 from minigpt.ui.components.anatomy import Mark, Part, anatomy
 from minigpt.ui.text import t
 
@@ -35,13 +36,6 @@ def draw(config: ModelConfig) -> None:
         found = {each.name: each for each in variants(config, groups, experts, used)}
         st.markdown(sentence(config, chosen, groups, experts, used))
         _numbers(config, found.get(chosen))
-        st.dataframe(frame(list(found.values())), hide_index=True, width="stretch", key="models_variants")
-        st.caption(
-            t(
-                "None of them is in this program's models. The counts follow from the papers' shapes: RoPE 2021, "
-                "RMSNorm 2019, SwiGLU 2020, grouped-query attention 2023, experts as in Mixtral 2024."
-            )
-        )
     with drawing:
         anatomy(
             parts(config, chosen, groups, experts, used),
@@ -55,6 +49,14 @@ def draw(config: ModelConfig) -> None:
             selected=chosen or "",
             on_choose=_choose,
         )
+    table = frame(list(found.values()))
+    models_table.draw(table, (t("change"),), key="models_variants", label=t("What newer models change"))
+    st.caption(
+        t(
+            "None of them is in this program's models. The counts follow from the papers' shapes: RoPE 2021, "
+            "RMSNorm 2019, SwiGLU 2020, grouped-query attention 2023, experts as in Mixtral 2024."
+        )
+    )
 
 
 def title(name: str) -> str:
@@ -81,8 +83,7 @@ def sentence(config: ModelConfig, name: str | None, groups: int, experts: int, u
         "swiglu": "**SwiGLU.** Two matrices read the vector; the SiLU of one product gates the other, number by "
         "number, and a third matrix leads back. With {gated} hidden numbers in place of {hidden} the three cost what "
         "two did; the biases go.",
-        "gqa": "**Grouped-query attention.** {each} query heads share one key and one value: {groups} pairs in place "
-        "of {heads}. K and V have fewer columns, and the cache holds {share} of what it did.",
+        "gqa": _gqa_text(groups, config.heads),
         "experts": "**Mixture of experts.** {experts} FFNs in place of one, and a router of C × {experts} numbers that "
         "sends each token to {used} of them. All are stored; a token meets only its own.",
     }
@@ -99,6 +100,21 @@ def sentence(config: ModelConfig, name: str | None, groups: int, experts: int, u
         share=percent(groups / config.heads),
         experts=experts,
         used=used,
+    )
+
+
+def _gqa_text(groups: int, heads: int) -> str:
+    if groups == heads:
+        return "**Grouped-query attention.** With as many groups as heads, {heads}, nothing changes: each has its own."
+    if groups == 1:
+        return (
+            "**Multi-query attention**, the end of grouped-query attention: all {heads} query heads share one key and "
+            "one value. K and V have fewer columns, and the cache holds {share} of what it did."
+        )
+    return (
+        "**Grouped-query attention.** {each} query heads share one key and one value: {groups} pairs in place "
+        "of {heads}. K and V have fewer columns, and the cache holds {share} of what it did. One group alone is "
+        "multi-query attention."
     )
 
 
@@ -121,7 +137,8 @@ def parts(config: ModelConfig, name: str | None, groups: int, experts: int, used
     gated = f"{c.width:,} → 2 × {gated_width(c):,} → {c.width:,}"
     routed = t("{used} for each token", used=used)
     rms = Part(t("RMSNorm"), changed=True)
-    pairs = t("{heads} queries, {groups} keys and values", heads=c.heads, groups=groups)
+    shared = "{heads} queries, 1 key and value" if groups == 1 else "{heads} queries, {groups} keys and values"
+    pairs = t(shared, heads=c.heads, groups=groups)
     changes = {
         None: {},
         "rope": {
@@ -156,7 +173,7 @@ def _settings(config: ModelConfig, chosen: str | None) -> tuple[int, int, int]:
     """Groups, experts and experts a token: the widgets of the chosen change, kept while another is looked at."""
     options = divisors(config.heads)
     groups = st.session_state.get("models_groups")
-    groups = groups if groups in options else options[len(options) // 2 - (len(options) > 1)]
+    groups = groups if groups in options else 2 if 2 in options[:-1] else 1  # 1 is multi-query, all of them no change
     experts, used = st.session_state.get("models_experts", 8), st.session_state.get("models_used", 2)
     if chosen == "gqa":
         st.session_state["models_groups"] = groups

@@ -54,7 +54,7 @@ def test_wrong_values_are_named_and_the_page_stays(app: App, page: Page):
     page.locator(".st-key-models_mg-1_heads input").fill("3")
     page.keyboard.press("Enter")
     app.settle()
-    assert page.get_by_text("Width must be divisible by heads, got width 16 and 3 heads").is_visible()
+    assert page.get_by_text("nearest widths that work: 15 and 18").is_visible()
     assert page.get_by_role("heading", name="Open a GPT-2 model").is_visible()
     page.get_by_role("button", name="Back to mg-1").click()
     app.settle()

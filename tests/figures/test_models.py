@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigpt.figures.models import GROUNDS, Area, treemap_figure
+from minigpt.figures.models import DARK_GROUNDS, GROUNDS, Area, treemap_figure
 
 AREAS = [
     Area("model", "Model", 10, ""),
@@ -21,6 +21,13 @@ def test_areas_are_their_numbers():
     assert [row[0] for row in tree.customdata] == ["100 %", "60.0 %", "40.0 %", "30.0 %", "10.0 %"]
     assert list(tree.marker.colors) == [GROUNDS[area.component] for area in AREAS]
     assert tree.branchvalues == "total"
+
+
+def test_a_dark_page_has_deep_grounds_under_light_text():
+    light, dark = (treemap_figure(AREAS, dark=dark).data[0] for dark in (False, True))
+    assert list(dark.marker.colors) == [DARK_GROUNDS[area.component] for area in AREAS]
+    assert all(int(colour[1:3], 16) < 0x80 for colour in dark.marker.colors)
+    assert dark.textfont.color > "#f" > light.textfont.color
 
 
 def test_texts_are_shown_not_read():

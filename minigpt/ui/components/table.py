@@ -10,7 +10,7 @@ from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 from minigpt.ui.text import t
 
-KINDS = ("text", "number", "share")
+KINDS = ("text", "number", "share", "words")
 _TABLE = component("table")
 
 
@@ -19,8 +19,8 @@ class Column:
     """One column: its heading, its cells, and how they are set.
 
     `cells` are texts, written exactly as they are. kind: "text" (a piece or a word, at the left), "number" (at the
-    right), or "share", numbers with a bar over `shares`, which run from 0 to 1. exact: what is copied in place of the
-    cells, such as every digit of rounded numbers.
+    right), "share", numbers with a bar over `shares`, which run from 0 to 1, or "words" (prose, which wraps). exact:
+    what is copied in place of the cells, such as every digit of rounded numbers.
     """
 
     name: str
