@@ -45,10 +45,18 @@ class Batch:
         return Batch(self.ids[rows, :slots], valid[:, :slots], self.targets[rows, :slots])
 
 
+class RecordTooLong(ValueError):
+    """A text that needs `needed` positions of a context that has `context`."""
+
+    def __init__(self, sentence: str, needed: int, context: int):
+        super().__init__(sentence)
+        self.needed, self.context = needed, context
+
+
 def record_ids(text: str, tokenizer: Tokenizer, context_length: int) -> list[int]:
     """BOS, the ids of `text`, EOS: at most `context_length` + 1 ids, as the last is only a target.
 
-    Raises ValueError for an empty text, and for one that needs more slots; it is never cut.
+    Raises ValueError for an empty text, and RecordTooLong for one that needs more slots; it is never cut.
     """
     ids = tokenizer.encode(text)
     _check_framed(text, len(ids), context_length, where="record")
@@ -110,6 +118,8 @@ def _check_framed(text: str, tokens: int, context_length: int, where: str) -> No
     if not text:
         raise ValueError(f"{where} is empty; type at least one character")
     if tokens + 1 > context_length:
-        raise ValueError(
-            f"{where} needs {tokens + 1} positions (BOS and {tokens} tokens), the context length is {context_length}"
+        raise RecordTooLong(
+            f"{where} needs {tokens + 1} positions (BOS and {tokens} tokens), the context length is {context_length}",
+            tokens + 1,
+            context_length,
         )

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from minigpt.corpus.batches import RecordTooLong
 from minigpt.imports import import_title, imports_of, is_import
 from minigpt.shapes import SEPARATOR
 from minigpt.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
@@ -10,7 +11,7 @@ from minigpt.training.shelf import runs_of
 from minigpt.ui import browser, examples, messages, opening, playing, workspace
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box
-from minigpt.ui.text import t
+from minigpt.ui.text import plain, t
 from minigpt.ui.training_words import run_title
 from minigpt.ui.view import View, current_model, resolve, takes_time
 
@@ -21,6 +22,7 @@ SAMPLES = (
     "<b>1</b> $x$ **b**\n🙂",
 )
 WRAPPED = 64  # positions; those of a longer record stand in one row that scrolls, so that the page stays in view
+SHOWN = 20  # characters of a model's title that its box shows; the whole of a longer one is in its tooltip
 LABEL = 120  # characters of an example that its chip shows
 
 
@@ -32,7 +34,7 @@ def draw() -> View | None:
         try:
             view = _resolve()
         except ValueError as error:
-            fault = str(error)
+            fault = _said(error)
         _controls(view)
         if view is None:
             messages.problem(fault)
@@ -42,6 +44,15 @@ def draw() -> View | None:
     for sentence in workspace.notices():
         messages.notice(sentence)
     return view
+
+
+def _said(error: ValueError) -> str:
+    """What is wrong, of the one record that is here."""
+    if isinstance(error, RecordTooLong):
+        text = "The record needs {needed} positions; the context length is {context}: leave out about {more} tokens"
+        values = {"needed": f"{error.needed:,}", "context": f"{error.context:,}"}
+        return t(text, more=f"{error.needed - error.context:,}", **values)
+    return str(error) if workspace.current().text else t("The record is empty; type at least one character")
 
 
 def _resolve() -> View:
@@ -72,10 +83,25 @@ def model_title(name: str) -> str:
     if name == BUNDLED:
         return t("MG-1, trained")
     if name.startswith(RUN_PREFIX):
-        return run_title(name.removeprefix(RUN_PREFIX))
+        return _id_first(run_title(name.removeprefix(RUN_PREFIX)))
     if is_import(name):
         return import_title(name)
-    return t("{name}, untrained", name="MG-1" if name == "mg-1" else name.replace(SEPARATOR, ", "))
+    return _shape_title(name)
+
+
+def _shape_title(name: str) -> str:
+    """An untrained shape: the preset it was made of, then what differs."""
+    base, *changes = name.split(SEPARATOR)
+    if not changes:
+        return t("{name}, untrained", name="MG-1" if name == "mg-1" else name)
+    words = ", ".join(change.replace("_", " ").replace("=", " ") for change in changes)
+    return t("Untrained {base}: {words}", base=base, words=words)
+
+
+def _id_first(title: str) -> str:
+    """The title with its id in front, where a narrow box shows it: `1a2b · keys: mg-1, rate 0.01`."""
+    about, dot, id = title.rpartition(" · ")
+    return f"{id}{dot}{about}" if dot else title
 
 
 def _controls(view: View | None) -> None:
@@ -93,7 +119,11 @@ def _controls(view: View | None) -> None:
     with model:
         names = _names(space)
         st.session_state["model_choice"] = space.model if space.model in names else None
-        st.selectbox(t("Model"), names, key="model_choice", format_func=model_title, on_change=_take_model)
+        whole = model_title(space.model) if space.model in names else ""
+        st.selectbox(
+            t("Model"), names, key="model_choice", format_func=model_title, on_change=_take_model,
+            help=plain(whole) if len(whole) > SHOWN else None,
+        )  # fmt: skip
     with step:
         _step(steps)
     with play:

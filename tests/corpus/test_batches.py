@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records, looked_at, record_ids, slots_of
+from minigpt.corpus.batches import IGNORE, Batch, RecordTooLong, batch_records, looked_at, record_ids, slots_of
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
@@ -41,6 +41,9 @@ def test_sixty_five_ids_fit_and_sixty_six_do_not():
             record_ids("a" * length, BYTES, 64)
         with pytest.raises(ValueError, match=f"record 2 {sentence}"):
             batch_records(["a", "a" * length, "b"], BYTES, 64)
+        with pytest.raises(RecordTooLong) as caught:
+            looked_at("a" * length, BYTES, 64)
+        assert (caught.value.needed, caught.value.context) == (length + 1, 64)
 
 
 def test_every_pair_is_a_target_exactly_once():

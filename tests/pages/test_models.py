@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 import torch
 
@@ -27,7 +28,13 @@ def metrics(at) -> dict[str, str]:
 
 def frame(at, first: str):
     """The table whose first column has this title."""
-    return next(table.value for table in at.dataframe if table.value.columns[0] == first)
+    tables = [json.loads(element.proto.json)["columns"] for element in components(at, "minigpt.table")]
+    columns = next(columns for columns in tables if columns[0]["name"] == first)
+    return pd.DataFrame({column["name"]: column["cells"] for column in columns})
+
+
+def components(at, name: str) -> list:
+    return [element for element in at.get("bidi_component") if element.proto.component_name == name]
 
 
 def choose(at, **fields):
@@ -85,6 +92,27 @@ def test_overrides_of_the_fourth_text():
     )
 
 
+def about(at) -> str:
+    return at.caption[1].value.replace("\\", "")
+
+
+def test_the_caption_follows_the_shape():
+    at = open_app("models", shape="mg-1")
+    assert about(at).startswith("One block, two heads of 8")
+    choose(at, width=24, heads=3, layers=2)
+    assert about(at) == "mg-1, changed: width 24, heads 3, layers 2."
+    at.button(key="models_back").click().run()
+    assert about(at).startswith("One block, two heads of 8")
+
+
+def test_groups_begin_at_two_and_one_is_multi_query():
+    at = open_app("models", shape="chapter-7")
+    at.segmented_control(key="models_variant").set_value("gqa").run()
+    assert at.select_slider(key="models_groups").value == 2
+    assert "**Multi-query attention**" in sentence(preset("chapter-7").model, "gqa", 1, 8, 2)
+    assert "nothing changes" in sentence(preset("chapter-7").model, "gqa", 4, 8, 2)
+
+
 def test_a_link_is_the_shape():
     at = open_app("models", shape="mg-1~layers=3~residual=false")
     assert at.segmented_control(key="models_preset").value == "mg-1"
@@ -110,16 +138,18 @@ def test_a_wrong_link_is_named_and_the_page_stays(link: str, words: str):
 
 def test_each_fault_has_a_sentence_and_nothing_typed_is_lost():
     at = choose(open_app("models"), heads=0, layers=-1, width=7)
-    assert len(at.error) == 2 and not at.metric
+    assert len(at.error) == 2 and metrics(at)["Parameters"] == "13,875", "the last shape that worked stays"
+    assert any("last shape that works" in said.value for said in at.caption)
     said = " ".join(error.value.replace("\\", "") for error in at.error)
-    assert "Heads must be a whole number of at least 1, got 0" in said and "Layers must be" in said
+    assert "Heads H must be a whole number of at least 1, got 0" in said and "Blocks L must be" in said
     assert at.number_input(key="models_mg-1_width").value == 7
     choose(at, heads=2, layers=1)
     assert [error.value.replace("\\", "") for error in at.error] == [
-        "Width must be divisible by heads, got width 7 and 2 heads"
+        "Width C must be divisible by Heads H, got 7 for 2 heads; nearest widths that work: 6 and 8"
     ]
     choose(at, heads=7)
-    assert not at.error and at.metric
+    assert not at.error and at.number_input(key="models_mg-1_width").value == 7
+    assert "width 7, heads 7" in about(at)
     choose(at, ffn_width=10**9)
     assert "at most 500,000,000 are allowed" in at.error[0].value.replace("\\", "")
     at.button(key="models_back").click().run()
@@ -159,11 +189,11 @@ def test_a_changed_block_shows_its_numbers():
     at = open_app("models", shape="gpt2-small")
     at.segmented_control(key="models_variant").set_value("gqa").run()
     at.select_slider(key="models_groups").set_value(4).run()
-    found = {each.name: each for each in variants(preset("gpt2-small").model, 4, 8, 2)}
+    expected = {each.name: each for each in variants(preset("gpt2-small").model, 4, 8, 2)}
     table = frame(at, "change")
-    assert table["parameters"].tolist() == [f"{each.parameters:,}" for each in found.values()]
+    assert table["parameters"].tolist() == [f"{each.parameters:,}" for each in expected.values()]
     assert table["cache bytes a token"].tolist()[3] == f"{18_432 * 4 // 3:,}"
-    sent = json.loads(at.get("bidi_component")[0].proto.json)
+    sent = json.loads(components(at, "minigpt.anatomy")[0].proto.json)
     assert sent["selected"] == "gqa" and sent["heads"] == [12, 4]
     at.segmented_control(key="models_variant").set_value("experts").run()
     at.select_slider(key="models_experts").set_value(2).run()
@@ -264,7 +294,7 @@ def test_explore_it_untrained():
     at.button(key="models_explore").click().run()
     assert not at.exception and not at.error
     assert at.session_state[STATE].model == "mg-1~layers=2~residual=false"
-    assert model_title(at.selectbox(key="model_choice").value) == "mg-1, layers=2, residual=false, untrained"
+    assert model_title(at.selectbox(key="model_choice").value) == "Untrained mg-1: layers 2, residual false"
     assert metrics(at)["Parameters"] == f"{13_875 + 3_216:,}"
 
 
