@@ -120,7 +120,7 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
     _slow_motion(run, data)
     for sentence in training_words.curve_words(data, baselines):
         st.markdown(plain(sentence))
-    training_samples.live(data, info.training)
+    training_samples.live(run, data)
     _second_chart(data, span)
 
 

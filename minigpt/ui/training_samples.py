@@ -1,13 +1,15 @@
 """Samples over time, from noise to pattern: those that a run draws while it trains, and any others on request."""
 
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
-from minigpt.config import TrainConfig
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.limits import limit
 from minigpt.sources import run_model
+from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.feed import Feed
 from minigpt.training.recorder import checkpoint_path, is_power_of_two
@@ -25,27 +27,47 @@ LENGTH = {"max_new_tokens": TOKENS}
 TEMPERATURES = {"greedy": 0.0, "warm": 0.8}
 
 
-def live(data: Feed, config: TrainConfig) -> None:
+def live(run: Run, data: Feed) -> None:
     """What the run itself has drawn: steps down, prompts across. Its height is that of the whole run from the start."""
+    config = run.info.training
     if not config.sample_every:
         return
     prompts = prompts_of(config)
     whole = [step for step in sorted(data.samples) if len(data.samples[step]) == len(prompts)]  # written to the end
-    steps = _thinned(whole, ROWS)
+    steps = _thinned(whole, ROWS, data.best and data.best.step)
+    tokenizer = _tokenizer(run.folder, run.info.tokenizer)
     table = {t("step"): [f"{step:,}" for step in steps]}
     for place, prompt in enumerate(prompts):
         name = visible_label(prompt.encode()) or t("(from nothing)")
         name += " " * (name in table)  # equal prompts stay two columns
-        table[name] = [visible_label(data.samples[step][place].text.encode()) for step in steps]
+        table[name] = [visible_label(tokenizer.decode_bytes(data.samples[step][place].ids)) for step in steps]
     last = 1 + -(-config.steps // config.sample_every)
     widths = {name: st.column_config.Column(width=WIDTH // len(prompts)) for name in table}
     widths[t("step")] = st.column_config.Column(width=60)
     with st.container(key="live_samples"):
-        st.caption(t("What the model makes of the prompt, with the same seed each time"))
+        st.caption(plain(_about_samples(data, whole, steps)))
         st.dataframe(
             pd.DataFrame(table), hide_index=True, width="stretch", height=ROW_PIXELS * (1 + min(ROWS, last)) + 3,
             column_config=widths,
         )  # fmt: skip
+
+
+def _about_samples(data: Feed, whole: list[int], shown: list[int]) -> str:
+    said = [t("What the model makes of the prompt, with the same seed each time.")]
+    if 0 in shown:
+        said.append(t("Step 0 is untrained and so noise; ‹A4› is a byte that is no text."))
+    if left := len(whole) - len(shown):
+        one = t("1 step is left out; the first, the best and the last are here.")
+        text = "{left} of {all} steps are left out; the first, the best and the last are here."
+        said.append(one if left == 1 else t(text, left=f"{left:,}", all=f"{len(whole):,}"))
+    if data.best and data.best.step in shown:
+        said.append(t("The best step is {step}.", step=f"{data.best.step:,}"))
+    return " ".join(said)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)  # looked at twice a second
+def _tokenizer(folder: Path, fingerprint: str) -> Tokenizer:
+    return Run(folder).tokenizer()
 
 
 def draw(id: str) -> None:
@@ -85,14 +107,19 @@ def _all_steps(run: Run, which: str) -> list[int]:
 
 def _steps(run: Run, which: str) -> list[int]:
     """The steps to sample, thinned evenly to the limit."""
-    return _thinned(_all_steps(run, which), limit("MINIGPT_SAMPLES"))
+    best = [row.step for row in run.evaluations() if row.best][-1:]
+    return _thinned(_all_steps(run, which), limit("MINIGPT_SAMPLES"), *best)
 
 
-def _thinned(steps: list[int], most: int) -> list[int]:
-    """At most `most` of the steps, the first and the last always there."""
+def _thinned(steps: list[int], most: int, keep: int | None = None) -> list[int]:
+    """At most `most` of the steps, evenly; the first, the last and `keep`, if it is one of them, always there."""
     if len(steps) <= most:
         return steps
-    return [steps[place * (len(steps) - 1) // (most - 1)] for place in range(most)]
+    chosen = [steps[place * (len(steps) - 1) // (most - 1)] for place in range(most)]
+    if keep in steps and keep not in chosen:
+        nearest = min(range(1, most - 1), key=lambda place: abs(chosen[place] - keep))
+        chosen[nearest] = keep
+    return chosen
 
 
 @st.cache_data(show_spinner=False, max_entries=2000)

@@ -16,6 +16,7 @@ from minigpt.training.runs import Run
 from minigpt.training.shelf import runs_of
 from minigpt.training.start import new_run
 from minigpt.ui import playing, trainer
+from minigpt.ui.training_samples import _thinned
 from minigpt.ui.training_settings import settle
 from tests.pages.app import open_app
 
@@ -341,7 +342,11 @@ def test_samples_of_the_run_itself_stand_below_its_curve(runs):
     table, samples = at.dataframe[0].value, Run(runs / id).samples()
     assert list(table) == ["step", "The·key·is", "(from nothing)"]
     assert table["step"].tolist() == ["0", "5", "10", "15", "20", "25", "30", "35", "40", "45", "50", "60"]
-    texts = {(sample.step, sample.prompt): visible_label(sample.text.encode()) for sample in samples}
+    tokenizer = Run(runs / id).tokenizer()
+    texts = {(one.step, one.prompt): visible_label(tokenizer.decode_bytes(one.ids)) for one in samples}
+    captions = "\n".join(caption.value for caption in at.caption).replace("\\", "")
+    assert "U+FFFD" not in "".join(table["(from nothing)"]) and "Step 0 is untrained" in captions
+    assert "1 step is left out; the first, the best and the last are here." in captions
     assert table["The·key·is"].tolist()[-1] == texts[60, "The key is"]
     assert table["(from nothing)"].tolist()[0] == texts[0, ""]
     at.number_input(key="train_mg-1_sample_every").set_value(0).run()
@@ -349,6 +354,14 @@ def test_samples_of_the_run_itself_stand_below_its_curve(runs):
     wait_until(id, "finished")
     at.run()
     assert not at.dataframe
+
+
+def test_thinning_keeps_the_first_the_best_and_the_last():
+    steps = list(range(0, 1000, 10))
+    for keep in (0, 10, 130, 500, 980, 990):
+        found = _thinned(steps, 12, keep)
+        assert len(found) == 12 and found == sorted(set(found)) and {0, 990, keep} <= set(found)
+    assert _thinned(steps, 12, 5) == _thinned(steps, 12) and _thinned([0, 5], 12, 5) == [0, 5]
 
 
 def test_a_prompt_the_tokenizer_cannot_read_is_refused_before_the_start(runs):
