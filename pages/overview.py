@@ -77,3 +77,5 @@ with learned:
 with checked:
     st.subheader(t("Check it yourself"))
     proof.draw(view)
+proof.numbers(view)
+st.page_link("pages/corpus.py", label=t("Train a model on your own text: Corpus"), icon=":material/upload_file:")

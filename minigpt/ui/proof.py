@@ -3,14 +3,15 @@
 import threading
 from collections.abc import Callable
 
-import pandas as pd
 import streamlit as st
 
 from minigpt.model.evidence import Check, experiments
+from minigpt.ui.components.table import Column, table
 from minigpt.ui.text import t
 from minigpt.ui.view import View
 
 STATE = "checks"  # session: what was checked, the experiments still to be run, the outcomes so far
+HEIGHT = 4000  # px: all rows on screen, however their sentences break
 LARGE = 20_000_000  # parameters: from here on one reader at a time, as two experiments need the model twice more
 
 
@@ -42,18 +43,44 @@ def _turn() -> threading.Lock:
 
 
 def draw(view: View) -> None:
-    """A button, then what each experiment found for this model, step and record."""
+    """A button, then how many experiments passed for this model, step and record; `numbers` draws their table."""
     st.write(t("Twelve experiments on this model and this record, each with the number it found."))
-    shown = (view.space.model, view.space.step, view.space.text)
-    done, proof = st.session_state.get(STATE, (None, None))
-    if done != shown:
+    shown, proof = _shown(view), _proof(view)
+    if proof is None:
         if view.parameters > LARGE:
             st.caption(t("This model is large: they take some seconds each, and one reader runs them at a time."))
         st.button(t("Run the experiments"), key="run_checks", type="primary", on_click=_start, args=(view, shown))
     elif proof.waiting:
         st.fragment(lambda: _progress(proof), run_every=0.3 if proof.large else None)()
     else:
-        _result(proof)
+        passed = sum(check.passed for check in proof.checks)
+        st.write(t("{passed} of {all} passed; their numbers stand below.", passed=passed, all=len(proof.checks)))
+
+
+def numbers(view: View) -> None:
+    """What each experiment found, all rows as wide as the page; nothing before they have run."""
+    proof = _proof(view)
+    if proof is None or proof.waiting:
+        return
+    st.subheader(t("What the experiments found"))
+    columns = (
+        Column(t("Experiment"), [t(SENTENCES[check.name]) for check in proof.checks], "words"),
+        Column(t("Result"), [_verdict(check) for check in proof.checks]),
+        Column(t("Difference"), [f"{check.difference:.3g}" for check in proof.checks], "number"),
+        Column(t("Allowed"), [f"{check.allowed:.3g}" for check in proof.checks], "number"),
+        Column(t("Numbers"), [_details(check) for check in proof.checks], "words"),
+    )
+    table(columns, key="experiments", label=t("What the experiments found"), height=HEIGHT)
+
+
+def _shown(view: View) -> tuple[str, int, str]:
+    return view.space.model, view.space.step, view.space.text
+
+
+def _proof(view: View) -> Proof | None:
+    """The experiments on what is shown; None when none were asked for."""
+    done, proof = st.session_state.get(STATE, (None, None))
+    return proof if done == _shown(view) else None
 
 
 def _start(view: View, shown: tuple) -> None:
@@ -72,28 +99,23 @@ def _progress(proof: Proof) -> None:
     name = t(SENTENCES[next(iter(proof.waiting))])
     count.progress(done / every, t("{number} of {all}: {name}", number=done + 1, all=every, name=name))
     cancel.button(t("Cancel"), key="cancel_checks", on_click=lambda: st.session_state.pop(STATE), width="stretch")
-    st.caption(t("Each takes some seconds; the table grows as they end."))
+    st.caption(t("Each takes some seconds; their numbers follow when all have run."))
     if proof.checks:
-        st.dataframe(pd.DataFrame([_row(check) for check in proof.checks]), hide_index=True, width="stretch")
+        names = [t(SENTENCES[check.name]) for check in proof.checks]
+        verdicts = [_verdict(check) for check in proof.checks]
+        columns = Column(t("Experiment"), names, "words"), Column(t("Result"), verdicts)
+        table(columns, key="experiments_so_far", label=t("The experiments so far"), height=HEIGHT)
     proof.advance()
     if not proof.waiting:
         st.rerun()
 
 
-def _result(proof: Proof) -> None:
-    passed = sum(check.passed for check in proof.checks)
-    st.write(t("{passed} of {all} passed.", passed=passed, all=len(proof.checks)))
-    st.dataframe(pd.DataFrame([_row(check) for check in proof.checks]), hide_index=True, width="stretch")
+def _verdict(check: Check) -> str:
+    return t("passed") if check.passed else t("FAILED")
 
 
-def _row(check: Check) -> dict[str, str]:
-    return {
-        t("Experiment"): t(SENTENCES[check.name]),
-        t("Result"): t("passed") if check.passed else t("FAILED"),
-        t("Difference"): f"{check.difference:.3g}",
-        t("Allowed"): f"{check.allowed:.3g}",
-        t("Numbers"): ", ".join(f"{name} {value:g}" for name, value in check.details.items()),
-    }
+def _details(check: Check) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in check.details.items())
 
 
 SENTENCES = {

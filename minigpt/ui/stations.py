@@ -29,6 +29,8 @@ def _tokens(view: View) -> Box:
         characters=len(view.space.text),
         pieces=view.length - 1,
     )
+    if view.slots < view.context:
+        sentence += t("; of the context of {context:,} only these slots are computed", context=view.context)
     note = t("{length} of {slots} slots", length=view.length, slots=view.slots)
     return Box("tokens", t("Tokens"), f"[1, {view.slots}]", sentence, role="residual", note=note)
 

@@ -7,7 +7,7 @@ import pytest
 from minigpt.inspection import inspect_record
 from minigpt.sources import load_source
 from minigpt.ui.proof import SENTENCES
-from tests.pages.app import choose, open_app
+from tests.pages.app import choose, open_app, table_of
 
 RED = "The key is red. Answer: red."
 
@@ -96,6 +96,16 @@ def test_changing_record_model_and_step():
 def test_the_experiments_run_on_request_and_belong_to_what_is_shown():
     at = open_app()
     at.button(key="run_checks").click().run()
-    assert list(at.dataframe[0].value["Result"]) == ["passed"] * len(SENTENCES)
+    found = table_of(at)
+    assert found["Experiment"] == list(SENTENCES.values()) and found["Result"] == ["passed"] * len(SENTENCES)
+    assert all(float(a) <= float(b) for a, b in zip(found["Difference"], found["Allowed"], strict=True))
     at.select_slider(key="step_choice").set_value(0).run()
-    assert not at.dataframe
+    with pytest.raises(IndexError):
+        table_of(at)
+
+
+def test_a_newcomer_is_told_where_a_text_of_ones_own_goes():
+    links = open_app().get("page_link")
+    assert [(link.proto.label, link.proto.page) for link in links] == [
+        ("Train a model on your own text: Corpus", "corpus"),
+    ]

@@ -14,7 +14,7 @@ from minigpt.training.recorder import checkpoint_path
 from minigpt.training.runs import Run
 from minigpt.ui import proof
 from minigpt.ui.proof import SENTENCES
-from tests.pages.app import choose, open_app
+from tests.pages.app import choose, open_app, table_of
 
 ID = "wide"
 MODEL = f"run-{ID}"
@@ -124,6 +124,8 @@ def test_a_long_context_is_looked_at_in_the_records_slots_and_says_so():
     at = opened("attention", "red")
     assert any("Not drawn: padding slots (13)" in caption.value for caption in at.caption)
     assert any("The other 1,008 slots of the context" in caption.value for caption in at.caption)
+    sent = "".join(element.proto.json for element in opened("overview", "red").get("bidi_component"))
+    assert "of the context of 1,024 only these slots are computed" in sent
 
 
 def test_a_large_vocabulary_is_searched_and_paged():
@@ -159,11 +161,11 @@ def test_experiments_of_a_large_model_run_one_by_one(monkeypatch: pytest.MonkeyP
     at.button(key="run_checks").click().run()
     assert at.button(key="cancel_checks")
     runs = 1
-    while not any(text.value.endswith("12 of 12 passed.") for text in at.markdown):
+    while not any(text.value.startswith("12 of 12 passed;") for text in at.markdown):
         at.run()
         assert not at.exception and runs < 2 * len(SENTENCES)
         runs += 1
-    assert runs > 3 and at.dataframe[0].value["Result"].tolist() == ["passed"] * len(SENTENCES)
+    assert runs > 3 and table_of(at)["Result"] == ["passed"] * len(SENTENCES)
 
 
 def test_the_map_by_id_shows_a_page():
