@@ -32,7 +32,7 @@ def losses(at) -> list[dict]:
 def numbers(at) -> list[float]:
     """The third column of the softmax table."""
     table = next(text.value for text in at.markdown if text.value.startswith("| step"))
-    return [float(line.split(" | ")[2]) for line in table.splitlines()[2:]]
+    return [float(line.split(" | ")[2].replace("−", "-")) for line in table.splitlines()[2:]]
 
 
 def test_the_sentence_gives_the_published_prediction():
