@@ -15,7 +15,7 @@ from minigpt.corpus.lines import line_count, line_ends, split_lines
 from minigpt.corpus.objects import names_of, parsed, read_array, read_lines
 from minigpt.corpus.reading import Gathered, LineEnds, Reading
 from minigpt.corpus.records import half_character, kind_of
-from minigpt.corpus.tables import DELIMITERS, read_table, table_columns
+from minigpt.corpus.tables import DELIMITERS, read_table, table_columns, table_head
 from minigpt.limits import limit
 
 FORMATS = {  # and how the names of their files end
@@ -24,6 +24,8 @@ FORMATS = {  # and how the names of their files end
     "jsonl": (".jsonl", ".ndjson"),
     "json": (".json",),
 }
+HEAD = 200  # rows that show which column is likely
+MOST_HEAD = 1_000_000  # characters of a file that are looked at for it
 COLUMN = "text"  # the column or field that is read when none is named
 
 
@@ -108,6 +110,32 @@ def columns_of(content: bytes, file: str, options: ReadOptions | None = None) ->
         raise ValueError(f"{file} is no csv file: it has no columns")
     check_size(file, len(content))
     return table_columns(decode(content, options.encoding, file).text, _delimiter(file, options), file)
+
+
+def longest_column(content: bytes, file: str, options: ReadOptions | None = None) -> str | None:
+    """The column of a csv, or field of objects, with the longest texts in the mean of the first 200 rows.
+
+    Of equals the first one; None when no text is found. A suggestion: nothing is read by it.
+
+    >>> longest_column(b"id,content\\n1,the red key\\n", "a.csv")
+    'content'
+    """
+    options = options or ReadOptions()
+    lengths: Counter[str] = Counter()
+    try:
+        text = decode(content, options.encoding, file).text
+        if (format := format_of(file, options)) == "csv":
+            rows = table_head(text, _delimiter(file, options), file, HEAD)
+        elif format == "jsonl":
+            rows = [parsed(line) for line in text[:MOST_HEAD].split("\n")[:HEAD] if line.strip()]
+        else:
+            rows = []
+    except ValueError:
+        return None
+    for row in rows:
+        if isinstance(row, dict):
+            lengths.update({name: len(value) for name, value in row.items() if isinstance(value, str)})
+    return max(lengths, key=lengths.get) if lengths else None
 
 
 def format_of(file: str, options: ReadOptions) -> str:

@@ -9,6 +9,7 @@ Source: RFC 4180, with a choice of the delimiter.
 import csv
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from minigpt.corpus.lines import line_ends
 from minigpt.corpus.reading import ColumnMissing, Gathered
@@ -41,6 +42,13 @@ def table_columns(text: str, delimiter: str, file: str) -> tuple[str, ...]:
     columns = tuple(next(_rows(text, Gathered(file), delimiter), (1, []))[1])
     _check_names(columns, file)
     return columns
+
+
+def table_head(text: str, delimiter: str, file: str, most: int) -> list[dict[str, str]]:
+    """The first `most` whole rows by column; ValueError as `read_table` raises it."""
+    rows = _rows(text, Gathered(file), delimiter)
+    columns = tuple(next(rows, (1, []))[1])
+    return [dict(zip(columns, row, strict=True)) for _, row in islice(rows, most) if len(row) == len(columns)]
 
 
 def _rows(text: str, gathered: Gathered, delimiter: str) -> Iterator[tuple[int, list[str]]]:

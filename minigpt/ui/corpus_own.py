@@ -13,6 +13,7 @@ from minigpt.corpus.shelf import keep_corpus, put, read_choices, read_label, sou
 from minigpt.corpus.splitting import Split, SplitOptions, split_records
 from minigpt.ui import browser
 from minigpt.ui.corpora import Choice
+from minigpt.ui.text import t
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,12 @@ class Outcome:
 def take(name: str, content: bytes) -> str:
     """Keep a file for this browser, with the reading that its text suggests; its id.
 
-    Raises ValueError for a file beyond the limits, or when this browser keeps too many.
+    Raises ValueError for a file that is empty or beyond the limits, or when this browser keeps too many.
     """
     check_size(name, len(content))
+    if not content.strip():
+        kind = t("it is empty (0 bytes)") if not content else t("there is nothing but white space in it")
+        raise ValueError(t("{file} has no usable records: {kind}", file=name, kind=kind))
     id = put(browser.secret(), name, content)
     if not read_choices(id, browser.secret()) and is_text(name):
         try:

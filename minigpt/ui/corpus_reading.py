@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.corpus.continuity import continuity
-from minigpt.corpus.encodings import ENCODINGS, EncodingFault, decode, fitting_encodings, preview
-from minigpt.corpus.readers import FORMATS
+from minigpt.corpus.encodings import ENCODINGS, EncodingFault, decode, fitting_encodings, likely_encoding, preview
+from minigpt.corpus.readers import COLUMN, FORMATS, format_of, longest_column
 from minigpt.corpus.reading import ColumnMissing, FaultyRecords, Reading, listed
 from minigpt.corpus.shelf import read_label, source
 from minigpt.corpus.tables import DELIMITERS
@@ -36,7 +36,7 @@ def draw(choice: Choice, now: corpus_own.Outcome) -> None:
         if now.fault is None and now.reading.faults:
             with st.expander(t("Records left out: {count}", count=f"{len(now.reading.faults):,}")):
                 _faults(now.reading)
-    with st.expander(t("Read it otherwise"), expanded=now.fault is not None):
+    with st.expander(t("How the file is read"), expanded=now.fault is not None):
         _choices(choice, now)
 
 
@@ -66,14 +66,14 @@ def _said(reading: Reading) -> str:
 
 def _settle(choice: Choice, now: corpus_own.Outcome) -> None:
     """The fault, and what can be done about it."""
+    if isinstance(now.fault, ColumnMissing) and _is_question(choice, now.fault):
+        _which_column(choice, now.fault)
+        return
     messages.problem(t("Not read yet: {fault}.", fault=str(now.fault).rstrip(".")))
     if isinstance(now.fault, EncodingFault):
         _encodings(choice)
     elif isinstance(now.fault, ColumnMissing):
-        st.pills(
-            t("Where are the texts?"), now.fault.columns, key=f"corpus_column_{choice.key}",
-            format_func=plain, on_change=_take_column, args=(choice,),
-        )  # fmt: skip
+        _columns(choice, now.fault, t("Where are the texts?"))
     elif isinstance(now.fault, FaultyRecords):
         _faults(now.reading)
         count = len(now.fault.faults)
@@ -82,6 +82,35 @@ def _settle(choice: Choice, now: corpus_own.Outcome) -> None:
             t(text, count=f"{count:,}"), key="corpus_without", type="primary", disabled=not now.reading.used,
             on_click=corpus_own.change_split, args=(choice,), kwargs={"skip_faults": True},
         )  # fmt: skip
+
+
+def _is_question(choice: Choice, fault: ColumnMissing) -> bool:
+    """Whether nothing is wrong: nobody has named a column, and the names are not a row that was split wrongly."""
+    one_name = len(fault.columns) == 1 and any(mark in fault.columns[0] for mark in DELIMITERS.values())
+    return corpus_own.choices(choice).read.column is None and not one_name
+
+
+def _which_column(choice: Choice, fault: ColumnMissing) -> None:
+    """The columns to choose from, and the one that holds the longest texts."""
+    name, content = read_label(choice.key, browser.secret()).name, source(choice.key, browser.secret())
+    read = corpus_own.choices(choice).read
+    longest, is_table = longest_column(content, name, read), format_of(name, read) == "csv"
+    text = (
+        "Which column holds the texts? None is called '{name}'."
+        if is_table
+        else ("Which field holds the texts? None is called '{name}'.")
+    )
+    if longest is not None:
+        text += " Likely '{longest}', which holds the longest."
+    messages.hint(t(text, name=COLUMN, longest=longest))
+    _columns(choice, fault, t("Column of the texts") if is_table else t("Field of the texts"))
+
+
+def _columns(choice: Choice, fault: ColumnMissing, question: str) -> None:
+    st.pills(
+        question, fault.columns, key=f"corpus_column_{choice.key}", format_func=plain, on_change=_take_column,
+        args=(choice,),
+    )  # fmt: skip
 
 
 def _faults(reading: Reading) -> None:
@@ -105,16 +134,22 @@ def _encodings(choice: Choice) -> None:
         st.markdown(t("It is text in none of the encodings known here; save it as UTF-8 and bring it again."))
         return
     st.markdown(t("In which encoding does it read right? The lines show how it begins."))
+    likely = likely_encoding(content)
+    fitting = tuple(sorted(fitting, key=lambda name: name != likely))
     begins = [" / ".join(filter(None, preview(content, name, lines=3).lines)) for name in fitting]
     table = pd.DataFrame(
         {
             t("encoding"): list(fitting),
+            t("looks like it"): [t("likely") if name == likely else "" for name in fitting],
             t("for"): [ENCODINGS[name] for name in fitting],
             t("the file begins"): [readable(begin, 160) for begin in begins],
         }
     )
     st.dataframe(table, hide_index=True, width="stretch", key="corpus_previews")
-    st.pills(t("Read it as"), fitting, key=f"corpus_encoding_{choice.key}", on_change=_take_encoding, args=(choice,))
+    st.pills(
+        t("Read it as"), fitting, key=f"corpus_encoding_{choice.key}", on_change=_take_encoding, args=(choice,),
+        format_func=lambda name: t("{name} (likely)", name=name) if name == likely else name,
+    )  # fmt: skip
 
 
 def _choices(choice: Choice, now: corpus_own.Outcome) -> None:

@@ -10,6 +10,7 @@ from minigpt.corpus.encodings import (
     decode,
     fitting_encodings,
     known_encoding,
+    likely_encoding,
     looks_like,
     preview,
 )
@@ -130,3 +131,20 @@ def test_faults_in_the_beginning_of_a_long_file():
 
 def test_nothing_is_evident_in_nothing():
     assert looks_like(b"") == looks_like(b"\x80\x81") == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"caf\xe9", "cp1252"),
+        (b"caf\xe9 \x81", ""),  # a control character in both
+        ("один два".encode("cp1251"), ""),
+        ("he said".encode("utf-16-le"), "utf-16-le"),
+        ("he said".encode("utf-16"), "utf-16"),
+        (b"plain", "utf-8"),
+        (b"", "utf-8"),
+        (b"PK\x03\x04\xff", ""),
+    ],
+)
+def test_the_likely_encoding_is_one_in_which_the_bytes_are_text(content: bytes, name: str):
+    assert likely_encoding(content) == name

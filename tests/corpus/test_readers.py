@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from minigpt.corpus.encodings import EncodingFault
-from minigpt.corpus.readers import ReadOptions, columns_of, read_corpus, read_file
+from minigpt.corpus.readers import ReadOptions, columns_of, longest_column, read_corpus, read_file
 from minigpt.corpus.reading import ColumnMissing, LineEnds, Reading
 from minigpt.corpus.records import Record, bundled_corpus
 
@@ -397,3 +397,19 @@ def test_files_that_cannot_be_read(tmp_path: Path):
         read_file(tmp_path / "none.txt")
     with pytest.raises(ValueError, match="cannot be read"):
         read_file(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "file", "column"),
+    [
+        ("id,content\n1,the red key\n2\n", "a.csv", "content"),
+        ("a,b\n11,22\n", "a.csv", "a"),
+        ("a,b\n", "a.csv", None),
+        ('a,b\n1,"open\n', "a.csv", None),
+        ('{"id": 7, "body": "the red key", "k": "x"}\n', "a.jsonl", "body"),
+        ("[1]\n", "a.jsonl", None),
+        ("text", "a.txt", None),
+    ],
+)
+def test_the_column_of_the_longest_texts_is_named(content: str, file: str, column: str | None):
+    assert longest_column(content.encode(), file) == column

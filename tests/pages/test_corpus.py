@@ -162,9 +162,35 @@ def test_another_encoding_is_chosen_with_its_preview():
     assert "gb18030" in said(at)
 
 
+def test_western_european_bytes_offer_the_likely_encoding_first():
+    at = upload(open_app("corpus"), "cafe.txt", "un café\nune île\n".encode("cp1252"))
+    assert "looks like cp1252 or latin-1" in errors(at)[0] and not metrics(at), "nothing is chosen for the reader"
+    assert at.pills[0].options[0] == "cp1252 (likely)" and "cp1251" in at.pills[0].options
+    assert at.dataframe[0].value["looks like it"].tolist()[:2] == ["likely", ""]
+    at.pills[0].set_value("cp1252").run()
+    assert not at.error and texts(at) == ["un café", "une île"]
+
+
+@pytest.mark.parametrize(("content", "kind"), [(b"", "it is empty (0 bytes)"), (b" \r\n", "white space")])
+def test_an_empty_file_is_refused_and_takes_no_place(content, kind):
+    at = upload(open_app("corpus"), "none.txt", content)
+    assert "Not taken: none.txt has no usable records" in errors(at)[0] and kind in errors(at)[0]
+    assert corpora_of(at.session_state["minigpt_browser"]) == [] and "It looks like" not in said(at)
+
+
+def test_one_line_read_as_one_text_is_not_counted_as_records():
+    at = upload(open_app("corpus"), "line.txt", PROSE.strip())
+    assert "Read as one continuous text" in said(at)
+    assert metrics(at)["Training + validation"].endswith("%")
+
+
 def test_the_column_is_chosen_when_there_is_no_text():
     at = upload(open_app("corpus"), "a.csv", "id,content\n1,the red key\n2,the blue key\n3,NA\n")
-    assert "column 'text' not found; columns: id, content" in errors(at)[0]
+    assert not at.error and not metrics(at), "a question, and nothing is chosen for the reader"
+    asked = at.info[0].value.replace("\\", "")
+    assert asked == (
+        "Which column holds the texts? None is called 'text'. Likely 'content', which holds the longest."
+    )
     at.pills[0].set_value("content").run()
     assert not at.error and texts(at) == ["the red key", "the blue key", "NA"]
 
