@@ -5,6 +5,7 @@ import streamlit as st
 from minigpt.corpus.splitting import DUPLICATES, SHARE, Split
 from minigpt.ui import corpus_own, corpus_records
 from minigpt.ui.corpora import Choice, loaded
+from minigpt.ui.corpus_texts import is_one_text
 from minigpt.ui.text import plain, t
 
 MOST_SHARE = 0.5
@@ -15,6 +16,8 @@ def draw(choice: Choice, split: Split | None) -> None:
     if split is None:
         corpus = loaded(choice)
         text = "{train} training and {validation} validation records. A shipped corpus keeps its split, "
+        if is_one_text(corpus):
+            text = "One text, whose end validates. A shipped corpus keeps its split, "
         text += "so that all runs on it can be compared; bring a file of your own to split it otherwise."
         sizes = {"train": f"{len(corpus.train):,}", "validation": f"{len(corpus.validation):,}"}
         st.markdown(plain(t(text, **sizes)))

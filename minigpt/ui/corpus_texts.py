@@ -21,5 +21,6 @@ def readable(text: str, most: int = 300) -> str:
 
 
 def is_one_text(corpus: Corpus) -> bool:
-    """Whether the corpus is one continuous text of several lines, rather than records."""
-    return len(corpus.train) == 1 and "\n" in corpus.train[0].text
+    """Whether the corpus is one continuous text, read as one or of several lines, rather than records."""
+    first, *others = corpus.train
+    return not others and (first.id in ("text", "text-train") or "\n" in first.text)

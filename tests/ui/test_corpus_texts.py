@@ -27,5 +27,6 @@ def test_a_long_text_is_shown_in_part():
 
 def test_one_text_has_lines():
     assert is_one_text(Corpus("c", (Record("a", "one\ntwo"),)))
+    assert is_one_text(Corpus("c", (Record("text-train", "one "),), (Record("text-validation", "two"),)))
     assert not is_one_text(Corpus("c", (Record("a", "one"),)))
     assert not is_one_text(Corpus("c", (Record("a", "one\ntwo"), Record("b", "three"))))
