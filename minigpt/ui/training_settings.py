@@ -20,6 +20,7 @@ from minigpt.ui.corpus_texts import is_one_text
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of
 from minigpt.ui.training_shape import UNFOLDED, note, shaped
+from minigpt.ui.training_words import shape_words
 
 FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 
@@ -194,8 +195,9 @@ def _vocab_size(choice: corpora.Choice, config: TokenizerConfig) -> int:
 
 def _about(choice: corpora.Choice, found: Preset) -> str:
     """What the next run is, in numbers."""
-    about = t(found.about)
-    said = [t("{about}.", about=about[:1].upper() + about[1:])]
+    changed = shape_words(found.name, found.model)
+    about = changed or t(found.about)
+    said = [t("{about}.", about=about if changed else about[:1].upper() + about[1:])]
     if not choice.ready:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)

@@ -3,7 +3,10 @@
 from functools import lru_cache
 from pathlib import Path
 
+from minigpt.config import ModelConfig, to_dict
 from minigpt.corpus.baselines import Baselines
+from minigpt.presets import PRESETS
+from minigpt.shapes import changed_words
 from minigpt.sources import BUNDLED
 from minigpt.training.feed import Feed
 from minigpt.training.info import RunInfo, read_info
@@ -41,10 +44,27 @@ def run_title(id: str) -> str:
 @lru_cache(maxsize=1024)  # nothing of it changes while the run is there, and a deleted one keeps its name
 def _title(folder: Path) -> str:
     info, label = read_info(folder), read_label(folder)
-    about = t("{preset}, rate {rate:g}", preset=info.preset, rate=info.training.learning_rate)
+    changed = shape_words(info.preset, info.model)
+    text = "{shape}; rate {rate:g}" if changed else "{shape}, rate {rate:g}"
+    about = t(text, shape=changed or info.preset, rate=info.training.learning_rate)
     if label is None:
         return t("Command line: {about} · {id}", about=about, id=folder.name)
     return t("{name}: {about} · {id}", name=label.name or t("Run"), about=about, id=folder.name[-4:])
+
+
+def shape_words(preset_name: str, model: ModelConfig) -> str:
+    """Where a shape is not that of its preset: `mg-1, changed: width 24, heads 3`; "" for the preset itself.
+
+    The vocabulary follows from the corpus, hidden layers in the preset's ratio from the width; a seed is
+    no shape. A preset that is no longer there has no changes.
+    """
+    if preset_name not in PRESETS:
+        return ""
+    base, values = PRESETS[preset_name].model, to_dict(model)
+    follows = {"vocab_size", "init_seed"}
+    if model.ffn_width == model.width * base.ffn_width // base.width:
+        follows.add("ffn_width")
+    return changed_words(preset_name, {name: value for name, value in values.items() if name not in follows})
 
 
 def source_title(id: str) -> str:

@@ -216,6 +216,17 @@ def test_every_field_reaches_the_run(runs):
     assert info.model.dropout == 0.2
 
 
+def test_a_changed_shape_is_told_beside_start_and_in_the_name_of_the_run():
+    at = open_app("training")
+    captions = lambda: "\n".join(caption.value for caption in at.caption).replace("\\", "")  # noqa: E731
+    assert "One block" in captions()
+    id = begin(at, steps=2, width=24, heads=3)
+    assert "mg-1, changed: width 24, heads 3." in captions() and "One block" not in captions()
+    wait_until(id, "finished")
+    at.run()
+    assert f"Run: mg-1, changed: width 24, heads 3; rate 0.01 · {id[-4:]}" in at.selectbox(key="run_choice").options
+
+
 def test_limits_of_steps_and_of_runs_under_way(monkeypatch):
     monkeypatch.setenv("MINIGPT_RUN_STEPS", "1000")
     monkeypatch.setenv("MINIGPT_RUNS_A_BROWSER", "1")
