@@ -30,16 +30,11 @@ def draw(id: str, best: int | None) -> None:
         st.rerun()
     saved = Run(run_folder(id)).steps
     step = best if best in saved else saved[-1] if saved else None
-    help = t("Opens this run at its last saved step, in place of the model above.")
-    if step == best:
-        help = t("Opens this run at its best step, in place of the model above; the slider there has the other steps.")
-    _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step, help)
-    _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", step, help)
+    _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step)
+    _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", step)
     if step is not None:
-        said = (
-            t("at the best step, {step}", step=f"{step:,}") if step == best else t("at step {step}", step=f"{step:,}")
-        )
-        st.caption(said, width="content")
+        text = "at its best step, {step}; the slider has the others" if step == best else "at step {step}"
+        st.caption(t(text, step=f"{step:,}"), width="content")
 
 
 def look_at(name: str, step: int | None = None) -> None:
@@ -71,11 +66,10 @@ def _start(name: str, corpus_hash: str) -> str:
     return common_start(Corpus(name, training_records(name)[:1000]))
 
 
-def _button(id: str, key: str, label: str, icon: str, page: str, step: int | None, help: str) -> None:
+def _button(id: str, key: str, label: str, icon: str, page: str, step: int | None) -> None:
     st.button(
-        label, key=f"train_{key}", icon=f":material/{icon}:", disabled=step is None, help=help,
-        on_click=_go, args=(id, page, step),
-    )  # fmt: skip
+        label, key=f"train_{key}", icon=f":material/{icon}:", disabled=step is None, on_click=_go, args=(id, page, step)
+    )
 
 
 def _go(id: str, page: str, step: int) -> None:
