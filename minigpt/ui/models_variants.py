@@ -13,6 +13,7 @@ from minigpt.ui.components.anatomy import Mark, Part, anatomy
 from minigpt.ui.text import t
 
 CHOICE = "models_variant"
+DRAWING, WORDS = 480, 700  # px; where both have no room the words stand below
 PLACES = {
     "rope": ("positions", "attention"),
     "rmsnorm": ("norm1", "norm2", "final"),
@@ -27,7 +28,8 @@ def draw(config: ModelConfig) -> None:
     """The drawing with its five marks; beside it the chosen change in words and numbers, and all five in a table."""
     st.subheader(t("What newer models change"))
     st.caption(t("Five changes, each alone, applied on paper to the model above. Click a number to see its place."))
-    drawing, words = st.columns([2, 3], gap="large")
+    beside = st.container(horizontal=True, gap="large", key="models_newer")
+    drawing, words = beside.container(width=DRAWING), beside.container(width=WORDS)
     with words:
         chosen = st.segmented_control(
             t("Change"), VARIANTS, key=CHOICE, persist_state="session", format_func=title, label_visibility="collapsed"
@@ -36,6 +38,14 @@ def draw(config: ModelConfig) -> None:
         found = {each.name: each for each in variants(config, groups, experts, used)}
         st.markdown(sentence(config, chosen, groups, experts, used))
         _numbers(config, found.get(chosen))
+        table = frame(list(found.values()))
+        models_table.draw(table, (t("change"),), key="models_variants", label=t("What newer models change"))
+        st.caption(
+            t(
+                "None of them is in this program's models. The counts follow from the papers' shapes: RoPE 2021, "
+                "RMSNorm 2019, SwiGLU 2020, grouped-query attention 2023, experts as in Mixtral 2024."
+            )
+        )
     with drawing:
         anatomy(
             parts(config, chosen, groups, experts, used),
@@ -49,14 +59,6 @@ def draw(config: ModelConfig) -> None:
             selected=chosen or "",
             on_choose=_choose,
         )
-    table = frame(list(found.values()))
-    models_table.draw(table, (t("change"),), key="models_variants", label=t("What newer models change"))
-    st.caption(
-        t(
-            "None of them is in this program's models. The counts follow from the papers' shapes: RoPE 2021, "
-            "RMSNorm 2019, SwiGLU 2020, grouped-query attention 2023, experts as in Mixtral 2024."
-        )
-    )
 
 
 def title(name: str) -> str:
