@@ -33,8 +33,9 @@ def draw(id: str, best: int | None) -> None:
     _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step)
     _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", step)
     if step is not None:
-        text = "at its best step, {step}; the slider has the others" if step == best else "at step {step}"
-        st.caption(t(text, step=f"{step:,}"), width="content")
+        text = "at its best step, {step}" if step == best else "at step {step}"
+        help = t("In place of the model above; the slider there has the other saved steps.")
+        st.caption(t(text, step=f"{step:,}"), width="content", help=help)
 
 
 def look_at(name: str, step: int | None = None) -> None:

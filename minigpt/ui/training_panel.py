@@ -21,7 +21,8 @@ from minigpt.ui import browser, messages, opening, training_controls, training_s
 from minigpt.ui.text import plain, t
 from minigpt.ui.trainer import State, state
 
-CURVE_PIXELS = 320  # in view at 900 px together with all above it
+CURVE_PIXELS = 310  # in view at 900 px together with all above it
+STEP_CURVE_PIXELS = 230  # so that what one step did begins in view as well
 SECOND_CHARTS = ("gradient", "rate")
 POLL_SECONDS = 0.5
 STRIP_SECONDS = 3.0  # between reruns of the whole page for new steps on the strip's slider
@@ -109,6 +110,9 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
     info, baselines = run.info, run.baselines()
     _metrics(data, info, now)
     place = st.container(key="train_curve")  # the chart, drawn when its span is known
+    details = _details(run, data)
+    if details:
+        _slow_motion(run, details)
     span, logarithmic = _view(info.training.steps)
     levels = [Level(t("ln V"), log(info.model.vocab_size))]
     if baselines:
@@ -116,8 +120,8 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
         levels += [Level(name, getattr(baselines, field)) for field, name in names.items()]
     best = data.best and (t("best, step {step}", step=data.best.step), data.best.step, data.best.validation_loss)
     chart = curves_chart(_losses(data, others), span, levels, best, logarithmic)
-    place.echarts_chart(chart, key="loss_curves", height=CURVE_PIXELS, renderer=_renderer(), alt=_alt(data))
-    _slow_motion(run, data)
+    height = STEP_CURVE_PIXELS if details else CURVE_PIXELS
+    place.echarts_chart(chart, key="loss_curves", height=height, renderer=_renderer(), alt=_alt(data))
     for sentence in training_words.curve_words(data, baselines):
         st.markdown(plain(sentence))
     training_samples.live(run, data)
@@ -182,12 +186,14 @@ def _second_chart(data: Feed, span: tuple[int, int]) -> None:
     st.echarts_chart(chart, key=f"second_{shown}", height=230, renderer=_renderer(), alt=names[shown])
 
 
-def _slow_motion(run: Run, data: Feed) -> None:
+def _details(run: Run, data: Feed) -> dict | None:
     """What the last step did, when it was one of slow motion."""
     path = run.folder / "details.json"
     details = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    if details is None or details["step"] != data.step:
-        return
+    return details if details and details["step"] == data.step else None
+
+
+def _slow_motion(run: Run, details: dict) -> None:
     st.subheader(t("Step {step} in slow motion", step=details["step"]))
     text = "Loss {loss:.6f} nats on {scored} scored positions; gradient norm {norm:.4f}; learning rate {rate:g}."
     values = {"loss": details["loss"], "scored": details["scored"], "norm": details["gradient_norm"]}
