@@ -13,14 +13,16 @@ from minigpt.ui import address, workspace
 from minigpt.ui.text import t
 
 ICON = Path(__file__).parent / "icon.png"  # a causal mask; a file, as named icons are fetched from the internet
+CHOICES = Path(__file__).parent / "components" / "choices.css"
 WITHOUT_STRIP = {"corpus", "models"}  # addresses of pages that show no record
 MISSING = object()
 _frame: ContextVar = ContextVar("frame")  # while app.py runs a page: its view, None without one
 
 
 def configure() -> None:
-    """Title, icon and width of the browser page."""
+    """Title, icon, width and own style of the browser page."""
     st.set_page_config(page_title=t("Mini-GPT Explorer"), page_icon=str(ICON), layout="wide")
+    st.html(CHOICES)  # a file of ours: Streamlit puts it into a style element that takes no room
 
 
 def route():
