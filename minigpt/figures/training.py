@@ -12,7 +12,8 @@ BATCH = "#94a3b8"
 SERIES = ("#3b82f6", "#ef4444", "#10b981", "#e3a300", "#db2777", "#65a30d", "#92400e", "#64748b")
 MOST_POINTS = 600  # of a curve: more are finer than a screen
 SPLITS = 5  # of the vertical axis, about
-LABEL_SHARE = 0.07  # of the axis: the height of a label
+TOP, BOTTOM = 40, 28  # px above and below the axes
+LABEL_PIXELS = 17  # the height of a label with its distance
 
 
 @dataclass(frozen=True)
@@ -41,27 +42,28 @@ def curves_chart(
     best: tuple[str, int, float] | None = None,
     logarithmic: bool = False,
     most: int = MOST_POINTS,
+    height: int = 310,
 ) -> dict:
     """Curves over the steps of `span` (first and last, both included) as an ECharts option.
 
     Points outside the span are left out, so that the vertical axis fits what is shown (it begins at 0
     unless the first step is left out); of a curve with more than `most` points in it every second,
     third, ... is drawn, and always the last. `best` marks a point (label, step, value). Values keep all
-    digits, the hover shows six decimals. Levels too near for labels of their own share one, the highest
-    first. Names must differ; curves that share one list of steps travel
+    digits, the hover shows six decimals. Levels too near for labels of their own, in a chart `height` pixels
+    high, share one, the highest first. Names must differ; curves that share one list of steps travel
     as one table, which is three times as fast.
     """
     frames, places = _frames(curves, span, most)
     series = [_series(curve, place, len(frames[place])) for curve, place in zip(curves, places, strict=True)]
     axis = _axis(frames, from_zero=not span[0] and not logarithmic, logarithmic=logarithmic)
     if levels and series:
-        series[0]["markLine"] = _levels(levels, axis)
+        series[0]["markLine"] = _levels(levels, axis, LABEL_PIXELS / (height - TOP - BOTTOM))
     if best and span[0] <= best[1] <= span[1] and series:
         across = (best[1] - span[0]) / max(span[1] - span[0], 1)
         series[0]["markPoint"] = _best(*best, _side(across, axis.share(best[2])))
     return {
         "animation": False,
-        "grid": {"left": 56, "right": 20, "top": 40, "bottom": 28},
+        "grid": {"left": 56, "right": 20, "top": TOP, "bottom": BOTTOM},
         "legend": {"top": 0, "left": 0, "icon": "roundRect", "itemHeight": 4, "itemWidth": 18, "type": "scroll"},
         "tooltip": {"trigger": "axis", "valueFormatter": "%.6f", "axisPointer": {"snap": True}},
         "xAxis": {
@@ -146,26 +148,26 @@ def _series(curve: Curve, place: int, points: int) -> dict:
     }
 
 
-def _levels(levels: Sequence[Level], axis: _Axis) -> dict:
+def _levels(levels: Sequence[Level], axis: _Axis, needed: float) -> dict:
     line = {"color": "#94a3b8", "width": 1, "type": "dashed"}
     label = {"position": "insideEndTop", "color": "#7b8798"}
     rows = []
-    for group in _groups(levels, axis):
+    for group in _groups(levels, axis, needed):
         text = " · ".join(f"{level.name} {level.value:.3f}" for level in group)
         rows.append({"yAxis": group[0].value, "lineStyle": line, "label": label | {"formatter": text}})
         rows += [{"yAxis": level.value, "lineStyle": line, "label": {"show": False}} for level in group[1:]]
     return {"symbol": "none", "silent": True, "data": rows}
 
 
-def _groups(levels: Sequence[Level], axis: _Axis) -> list[list[Level]]:
+def _groups(levels: Sequence[Level], axis: _Axis, needed: float) -> list[list[Level]]:
     """Levels from the highest down, those together that stand nearer to the one before than a label is high.
 
-    A level above the axis is not drawn, so nothing joins it.
+    `needed` is this height as a share of the axis. A level above the axis is not drawn, so nothing joins it.
     """
     groups: list[list[Level]] = []
     for level in sorted(levels, key=lambda level: -level.value):
         above = axis.share(groups[-1][-1].value) if groups else 2.0
-        if above <= 1 and above - axis.share(level.value) < LABEL_SHARE:
+        if above <= 1 and above - axis.share(level.value) < needed:
             groups[-1].append(level)
         else:
             groups.append([level])

@@ -119,8 +119,8 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
         names = {"unigram": t("unigram"), "bigram": t("bigram"), "trigram": t("trigram")}
         levels += [Level(name, getattr(baselines, field)) for field, name in names.items()]
     best = data.best and (t("best, step {step}", step=data.best.step), data.best.step, data.best.validation_loss)
-    chart = curves_chart(_losses(data, others), span, levels, best, logarithmic)
     height = STEP_CURVE_PIXELS if details else CURVE_PIXELS
+    chart = curves_chart(_losses(data, others), span, levels, best, logarithmic, height=height)
     place.echarts_chart(chart, key="loss_curves", height=height, renderer=_renderer(), alt=_alt(data))
     for sentence in training_words.curve_words(data, baselines):
         st.markdown(plain(sentence))

@@ -191,6 +191,22 @@ def test_samples_come_while_the_run_goes_on(app, page):
     expect(page.get_by_text("it can go on from there")).to_be_visible(timeout=LONG)
 
 
+def test_reset_asks_first_and_the_curve_is_in_view(app, page):
+    app.open("training")
+    start(page, steps=20)
+    expect(page.get_by_text("Finished after 20 steps")).to_be_visible(timeout=LONG)
+    app.settle()
+    curve = page.locator(".st-key-loss_curves").bounding_box()
+    assert curve["y"] + curve["height"] <= 900
+    page.keyboard.press("0")
+    app.settle()
+    assert at_step(page) == 20
+    page.locator(".st-key-train_reset_box_some button").first.click()
+    button(page, "reset").click()
+    expect(page.get_by_text("Ready at step 0.")).to_be_visible(timeout=LONG)
+    expect(page.locator(".st-key-train_reset")).to_have_count(0)
+
+
 def test_two_tabs_opened_before_the_first_cookie_are_one_browser(app, page):
     tab = app.context.new_page()
     for one in (page, tab):

@@ -72,6 +72,8 @@ def test_levels_too_near_for_two_labels_share_one():
         "bigram 2.500",
     ]
     assert labels({"bigram": 3.0, "trigram": 2.0}, 4.0) == ["bigram 3.000", "trigram 2.000"]
+    assert labels({"bigram": 2.2, "trigram": 1.6}, 6.0) == ["bigram 2.200", "trigram 1.600"]
+    assert labels({"bigram": 2.2, "trigram": 1.6}, 6.0, height=230) == ["bigram 2.200 · trigram 1.600"]
     assert labels({"bigram": 3.0, "trigram": 2.0}, 40.0) == ["bigram 3.000 · trigram 2.000"]
     assert labels({"bigram": 3.0, "trigram": 2.0}, 40.0, logarithmic=True) == ["bigram 3.000", "trigram 2.000"]
 
