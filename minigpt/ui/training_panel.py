@@ -1,4 +1,8 @@
-"""The live part of the training page: buttons, numbers, curves, and the step in slow motion. Drawn twice a second."""
+"""The live part of the training page: buttons, numbers, curves, and the step in slow motion.
+
+Drawn twice a second at first and in slow motion, once a second later: a long curve hardly moves, and a class of
+readers shares the machine with the trainer.
+"""
 
 import json
 import time
@@ -24,17 +28,22 @@ from minigpt.ui.trainer import State, state
 CURVE_PIXELS = 310  # in view at 900 px together with all above it
 STEP_CURVE_PIXELS = 230  # so that what one step did begins in view as well
 SECOND_CHARTS = ("gradient", "rate")
-POLL_SECONDS = 0.5
+POLL_SECONDS, CALM_SECONDS = 0.5, 1.0
+LIVELY = 20.0  # seconds that a run is watched before the looks become calm
 STRIP_SECONDS = 3.0  # between reruns of the whole page for new steps on the strip's slider
 DRAWN = "training_drawn"  # session: when the whole page ran, and how many steps were saved then
+WATCHED = "training_watched"  # session: the run and since when it is looked at
 FEEDS = "training_feeds"  # session: what this reader has read of each run
 
 
 def draw(id: str, others: list[str]) -> None:
-    """The panel, polled twice a second while something happens; once it is over the whole page runs once more."""
+    """The panel, polled while something happens; once it is over the whole page runs once more."""
     going = state(id).going
+    if st.session_state.get(WATCHED, ("",))[0] != id:
+        st.session_state[WATCHED] = (id, time.monotonic())
+    pause = _pause() if going else None
     st.session_state[DRAWN] = (time.monotonic(), _saved(id))
-    st.fragment(_panel, run_every=POLL_SECONDS if going else None)(id, others, going)
+    st.fragment(_panel, run_every=pause)(id, others, pause)
 
 
 def example() -> None:
@@ -56,7 +65,13 @@ def feed(id: str) -> Feed:
     return st.session_state.setdefault(FEEDS, {}).setdefault(id, Feed(folder)).update()
 
 
-def _panel(id: str, others: list[str], going: bool) -> None:
+def _pause() -> float:
+    """Seconds between two looks at a run that goes on."""
+    lively = time.monotonic() - st.session_state[WATCHED][1] < LIVELY
+    return POLL_SECONDS if lively or training_controls.speed() else CALM_SECONDS
+
+
+def _panel(id: str, others: list[str], pause: float | None) -> None:
     now = state(id)
     mine = now.status == "deleted" or is_mine(id, browser.secret())
     gone = now.status == "deleted"
@@ -68,7 +83,7 @@ def _panel(id: str, others: list[str], going: bool) -> None:
         messages.problem(fault)
     if now.status in ("failed", "deleted"):
         messages.problem(_failure(id, now))
-    if now.going != going or _strip_is_behind(id):
+    if pause != (_pause() if now.going else None) or _strip_is_behind(id):
         st.rerun()
     if now.status == "deleted":
         return
