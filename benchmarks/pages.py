@@ -1,5 +1,5 @@
 """How fast the pages answer in a real browser: python benchmarks/pages.py [--actions 20] [--model mini-gpt]
-[--trainings 3]
+[--trainings 3 [--away]]
 
 Prints the time from `streamlit run` to the filled first screen, then per page and action (another position,
 another training step, another head) the median and the 95th percentile of the time from the press to the
@@ -43,13 +43,14 @@ def main() -> None:
     parser.add_argument("--actions", type=int, default=20, help="of each kind and page (default: 20)")
     parser.add_argument("--model", default="mini-gpt", help="source to look at (default: the shipped run)")
     parser.add_argument("--trainings", type=int, default=0, help="measure page changes while so many others train")
+    parser.add_argument("--away", action="store_true", help="with --trainings: their windows are emptied meanwhile")
     options = parser.parse_args()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
         browser = launch(playwright)
         started = time.monotonic()
         with serve(Path(home)) as server:
             if options.trainings:
-                trainings.measure(browser, server, options.trainings, options.actions, WATCH)
+                trainings.measure(browser, server, options.trainings, options.actions, WATCH, options.away)
                 return
             app = App(browser, server, (1440, 900), "light")
             app.page.goto("/")
