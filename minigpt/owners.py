@@ -8,6 +8,8 @@ to look at; the rest cannot be guessed.
 import hashlib
 import re
 import secrets
+from collections.abc import Callable
+from pathlib import Path
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -32,3 +34,16 @@ def checked_id(id: str, kind: str) -> str:
     if not _ID.fullmatch(id):
         raise ValueError(f"a {kind} id has letters, digits, '.', '_' and '-', at most 100, got {id!r:.120}")
     return id
+
+
+def made_by(browser: str, shelf: Path, label_of: Callable) -> list[str]:
+    """Ids of the folders in `shelf` that this browser made, the newest first.
+
+    `label_of(folder)` has `owner` and `created`, or is None for a folder without a label.
+    """
+    found = {}
+    for folder in shelf.glob(f"{mark(browser)[:6]}-*"):
+        label = label_of(folder)
+        if label is not None and label.owner == mark(browser):
+            found[folder.name] = label.created
+    return sorted(found, key=lambda id: (-found[id], id))

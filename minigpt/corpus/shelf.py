@@ -22,7 +22,7 @@ from pathlib import Path
 from minigpt.corpus.records import Corpus
 from minigpt.files import write_atomic
 from minigpt.limits import limit
-from minigpt.owners import checked_id, mark, new_id
+from minigpt.owners import checked_id, made_by, mark, new_id
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,7 @@ def bench(browser: str) -> Path:
 
 def corpora_of(browser: str) -> list[str]:
     """Ids of the corpora of this browser, the newest first."""
-    found = {}
-    for folder in shelf().glob(f"{mark(browser)[:6]}-*"):
-        label = _label(folder)
-        if label is not None and label.owner == mark(browser):
-            found[folder.name] = label.created
-    return sorted(found, key=lambda id: (-found[id], id))
+    return made_by(browser, shelf(), _label)
 
 
 def corpus_folder(id: str, browser: str) -> Path:

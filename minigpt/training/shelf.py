@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.files import write_atomic
-from minigpt.owners import checked_id, is_new_id, mark, new_id
+from minigpt.owners import checked_id, is_new_id, made_by, mark, new_id
 
 __all__ = ["Label", "command_line_runs", "is_mine", "mark", "new_id", "put_label", "read_label", "run_folder"]
 __all__ += ["runs_of", "shelf"]
@@ -61,12 +61,7 @@ def read_label(folder: Path) -> Label | None:
 
 def runs_of(browser: str) -> list[str]:
     """Ids of the runs this browser made, the newest first."""
-    found = {}
-    for folder in shelf().glob(f"{mark(browser)[:6]}-*"):
-        label = read_label(folder)
-        if label is not None and label.owner == mark(browser):
-            found[folder.name] = label.created
-    return sorted(found, key=lambda id: (-found[id], id))
+    return made_by(browser, shelf(), read_label)
 
 
 def command_line_runs() -> list[str]:
