@@ -97,7 +97,7 @@ def _open(id: str) -> None:
     """Speak and look inside, in the row of the buttons; a folder that goes away meanwhile is told below."""
     with suppress(OSError, ValueError):
         best = feed(id).best
-        opening.draw(id, best and best.step)
+        opening.draw(id, best.step or None if best else None)  # a run that never improved speaks as it is now
 
 
 def _strip_is_behind(id: str) -> bool:
