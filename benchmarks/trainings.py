@@ -19,7 +19,7 @@ PAGES = ("tokens", "stages", "attention", "logits", "sampling", "training", "")
 LONG = 180_000  # ms; a tokenizer may have to be learned first
 
 FIRST_STEP = """() => {
-  const shown = document.querySelector('[data-testid=stMetricValue]');
+  const shown = document.querySelector('.st-key-train_numbers td');
   const run = new URLSearchParams(location.search).get('run');
   return run && shown && Number(shown.innerText.split(' ')[0].replace(',', '')) > 0 && performance.now();
 }"""
@@ -71,7 +71,7 @@ def start(app: App, corpus: str, watch: str) -> float:
 
 def step(app: App) -> int:
     """The step a run is at, as its page says."""
-    return int(app.page.locator("[data-testid=stMetricValue]").first.inner_text().split()[0].replace(",", ""))
+    return int(app.page.locator(".st-key-train_numbers td").first.inner_text().split()[0].replace(",", ""))
 
 
 def change(app: App, name: str) -> float:

@@ -30,12 +30,8 @@ def draw(id: str, best: int | None) -> None:
         st.rerun()
     saved = Run(run_folder(id)).steps
     step = best if best in saved else saved[-1] if saved else None
-    _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step)
-    _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", step)
-    if step is not None:
-        text = "at its best step, {step}" if step == best else "at step {step}"
-        help = t("In place of the model above; the slider there has the other saved steps.")
-        st.caption(t(text, step=f"{step:,}"), width="content", help=help)
+    _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step, best)
+    _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", step, best)
 
 
 def look_at(name: str, step: int | None = None) -> None:
@@ -67,10 +63,15 @@ def _start(name: str, corpus_hash: str) -> str:
     return common_start(Corpus(name, training_records(name)[:1000]))
 
 
-def _button(id: str, key: str, label: str, icon: str, page: str, step: int | None) -> None:
+def _button(id: str, key: str, label: str, icon: str, page: str, step: int | None, best: int | None) -> None:
+    help = None
+    if step is not None:
+        text = "At its best step, {step}" if step == best else "At step {step}"
+        help = t(text + ", in place of the model above; the slider there has the other saved steps.", step=f"{step:,}")
     st.button(
-        label, key=f"train_{key}", icon=f":material/{icon}:", disabled=step is None, on_click=_go, args=(id, page, step)
-    )
+        label, key=f"train_{key}", icon=f":material/{icon}:", disabled=step is None, help=help,
+        on_click=_go, args=(id, page, step),
+    )  # fmt: skip
 
 
 def _go(id: str, page: str, step: int) -> None:

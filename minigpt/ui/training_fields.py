@@ -65,19 +65,31 @@ def key_of(base: Preset, name: str) -> str:
     return f"train_{base.name}_{name}"
 
 
+def value_of(base: Preset, name: str):
+    """What the next run takes: as set, else the preset's value."""
+    key = key_of(base, name)
+    if key in st.session_state:
+        return st.session_state[key]
+    if name == "sample_every":  # a newcomer sees text go from noise to pattern without asking
+        return base.training.sample_every or base.training.evaluate_every
+    return _default(base, name)
+
+
 def field(base: Preset, name: str) -> None:
-    """A widget for one field, its own for each preset, kept while one looks at other pages."""
-    key, default, label = key_of(base, name), getattr(getattr(base, part_of(name)), name), t(LABELS[name])
-    if name == "sample_every" and not default:  # a newcomer sees text go from noise to pattern without asking
-        default = base.training.evaluate_every
-    st.session_state.setdefault(key, default)
+    """A widget for one field, its own for each preset, kept while it is not on the page."""
+    key, default, label = key_of(base, name), _default(base, name), t(LABELS[name])
+    st.session_state[key] = value_of(base, name)
     if name in CHOICES:
         st.selectbox(label, CHOICES[name], key=key, persist_state="session", format_func=_option_title)
     elif isinstance(default, int):
-        off = name == "merges" and st.session_state.get(key_of(base, "kind")) != "byte_bpe"
+        off = name == "merges" and value_of(base, "kind") != "byte_bpe"
         st.number_input(label, step=1, key=key, persist_state="session", disabled=off)
     else:
         st.number_input(label, step=default / 10 or 0.001, format="%g", key=key, persist_state="session")
+
+
+def _default(base: Preset, name: str):
+    return getattr(getattr(base, part_of(name)), name)
 
 
 def _option_title(option: str) -> str:

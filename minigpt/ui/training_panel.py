@@ -1,7 +1,7 @@
 """The live part of the training page: buttons, numbers, curves, and the step in slow motion.
 
-Drawn twice a second at first and in slow motion, once a second later: a long curve hardly moves, and a class of
-readers shares the machine with the trainer.
+Drawn four times a second until the first step is there, twice a second for the next moments and in slow motion,
+every other second later: a long curve hardly moves, and a class of readers shares the machine with the trainer.
 """
 
 import json
@@ -18,18 +18,20 @@ from minigpt.corpus.records import Record
 from minigpt.figures.training import BATCH, SERIES, TRAIN, VALIDATION, Curve, Level, curves_chart
 from minigpt.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
 from minigpt.training.feed import Feed
+from minigpt.training.info import RunInfo
 from minigpt.training.recorder import checkpoint_steps
 from minigpt.training.runs import Run
 from minigpt.training.shelf import is_mine, run_folder
-from minigpt.ui import browser, messages, opening, training_controls, training_samples, training_words, workspace
+from minigpt.ui import browser, messages, opening, training_controls, training_samples, training_words, watching, workspace
 from minigpt.ui.text import plain, t
 from minigpt.ui.trainer import State, state
 
 CURVE_PIXELS = 310  # in view at 900 px together with all above it
 STEP_CURVE_PIXELS = 230  # so that what one step did begins in view as well
 SECOND_CHARTS = ("gradient", "rate")
-POLL_SECONDS, CALM_SECONDS = 0.5, 1.0
-LIVELY = 20.0  # seconds that a run is watched before the looks become calm
+FIRST_SECONDS, POLL_SECONDS, CALM_SECONDS = 0.25, 0.5, 2.0  # between two looks at a run
+LIVELY = 12.0  # seconds that a run is watched before the looks become calm
+A_READER = 0.15  # seconds for each reader who watches a run, so that a whole class is served; in whole seconds
 STRIP_SECONDS = 3.0  # between reruns of the whole page for new steps on the strip's slider
 DRAWN = "training_drawn"  # session: when the whole page ran, and how many steps were saved then
 WATCHED = "training_watched"  # session: the run and since when it is looked at
@@ -41,7 +43,7 @@ def draw(id: str, others: list[str]) -> None:
     going = state(id).going
     if st.session_state.get(WATCHED, ("",))[0] != id:
         st.session_state[WATCHED] = (id, time.monotonic())
-    pause = _pause() if going else None
+    pause = _pause(id) if going else None
     st.session_state[DRAWN] = (time.monotonic(), _saved(id))
     st.fragment(_panel, run_every=pause)(id, others, pause)
 
@@ -65,10 +67,13 @@ def feed(id: str) -> Feed:
     return st.session_state.setdefault(FEEDS, {}).setdefault(id, Feed(folder)).update()
 
 
-def _pause() -> float:
+def _pause(id: str) -> float:
     """Seconds between two looks at a run that goes on."""
-    lively = time.monotonic() - st.session_state[WATCHED][1] < LIVELY
-    return POLL_SECONDS if lively or training_controls.speed() else CALM_SECONDS
+    watched = time.monotonic() - st.session_state[WATCHED][1]
+    lively = watched < LIVELY or training_controls.speed()
+    first = lively and not feed(id).step
+    pause = FIRST_SECONDS if first else POLL_SECONDS if lively else CALM_SECONDS
+    return max(pause, round(A_READER * watching.readers()))
 
 
 def _panel(id: str, others: list[str], pause: float | None) -> None:
@@ -83,7 +88,7 @@ def _panel(id: str, others: list[str], pause: float | None) -> None:
         messages.problem(fault)
     if now.status in ("failed", "deleted"):
         messages.problem(_failure(id, now))
-    if pause != (_pause() if now.going else None) or _strip_is_behind(id):
+    if pause != (_pause(id) if now.going else None) or _strip_is_behind(id):
         st.rerun()
     if now.status == "deleted":
         return
@@ -123,7 +128,7 @@ def _failure(id: str, now: State) -> str:
 def _numbers(id: str, now: State, others: list[str]) -> None:
     run, data = Run(run_folder(id)), feed(id)
     info, baselines = run.info, run.baselines()
-    _metrics(data, info, now)
+    _readings(data, info, now)
     place = st.container(key="train_curve")  # the chart, drawn when its span is known
     details = _details(run, data)
     if details:
@@ -143,17 +148,23 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
     _second_chart(data, span)
 
 
-def _metrics(data: Feed, info, now: State) -> None:
-    status, step, loss, best, speed, left = st.columns([2.4, 1.5, 1.3, 1.9, 1.4, 1.2], vertical_alignment="center")
-    status.markdown(plain(training_words.status(now, data.step)))
-    step.metric(t("Step"), f"{data.step:,} / {info.training.steps:,}")
-    loss.metric(t("Batch loss"), f"{data.losses[-1]:.4f}" if data.losses else "–")
-    found = t("{loss:.4f} at {step}", loss=data.best.validation_loss, step=data.best.step) if data.best else "–"
-    best.metric(t("Best validation loss"), found)
+def _readings(data: Feed, info: RunInfo, now: State) -> None:
+    """Where the run stands: a sentence, and its numbers as one table, drawn anew in a fifth of the time of six tiles."""
     rate = data.speed()
-    speed.metric(t("Tokens a second"), f"{rate[1]:,.0f}" if rate else "–")
     moving = now.going or now.status == "paused"
-    left.metric(t("Time left"), training_words.time_left(data, info) if moving else "–")
+    shown = {
+        t("Step"): f"{data.step:,} / {info.training.steps:,}",
+        t("Batch loss"): f"{data.losses[-1]:.4f}" if data.losses else "–",
+        t("Best validation loss"): t("{loss:.4f} at {step}", loss=data.best.validation_loss, step=f"{data.best.step:,}")
+        if data.best
+        else "–",
+        t("Tokens a second"): f"{rate[1]:,.0f}" if rate else "–",
+        t("Time left"): training_words.time_left(data, info) if moving else "–",
+    }
+    rows = [shown, ["---"] * len(shown), shown.values()]
+    with st.container(key="train_numbers", gap="xxsmall"):
+        st.markdown(plain(training_words.status(now, data.step)))
+        st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 
 def _view(steps: int) -> tuple[tuple[int, int], bool]:

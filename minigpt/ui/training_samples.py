@@ -16,11 +16,11 @@ from minigpt.training.recorder import checkpoint_path, is_power_of_two
 from minigpt.training.runs import Run
 from minigpt.training.samples import prompts_of
 from minigpt.training.shelf import run_folder
+from minigpt.ui.components.table import Column, table
 from minigpt.ui.text import plain, t
 
 ROWS = 12  # steps of the live table, spread over those so far
-ROW_PIXELS = 35  # of a table, as is its head
-WIDTH = 1000  # px that the columns of the prompts share; a wide window stretches all columns alike
+ROW_PIXELS = 31  # of a table, as is its head
 PROMPT = "The key is"
 TOKENS = 32
 LENGTH = {"max_new_tokens": TOKENS}
@@ -28,7 +28,7 @@ TEMPERATURES = {"greedy": 0.0, "warm": 0.8}
 
 
 def live(run: Run, data: Feed) -> None:
-    """What the run itself has drawn: steps down, prompts across. Its height is that of the whole run from the start."""
+    """What the run itself has drawn: steps down, prompts across. The room of the whole run is kept from the start."""
     config = run.info.training
     if not config.sample_every:
         return
@@ -36,20 +36,15 @@ def live(run: Run, data: Feed) -> None:
     whole = [step for step in sorted(data.samples) if len(data.samples[step]) == len(prompts)]  # written to the end
     steps = _thinned(whole, ROWS, data.best and data.best.step)
     tokenizer = _tokenizer(run.folder, run.info.tokenizer)
-    table = {t("step"): [f"{step:,}" for step in steps]}
+    columns = [Column(t("step"), [f"{step:,}" for step in steps], "number")]
     for place, prompt in enumerate(prompts):
-        name = visible_label(prompt.encode()) or t("(from nothing)")
-        name += " " * (name in table)  # equal prompts stay two columns
-        table[name] = [visible_label(tokenizer.decode_bytes(data.samples[step][place].ids)) for step in steps]
-    last = 1 + -(-config.steps // config.sample_every)
-    widths = {name: st.column_config.Column(width=WIDTH // len(prompts)) for name in table}
-    widths[t("step")] = st.column_config.Column(width=60)
+        texts = [visible_label(tokenizer.decode_bytes(data.samples[step][place].ids)) for step in steps]
+        columns.append(Column(visible_label(prompt.encode()) or t("(from nothing)"), texts, "words"))
+    rows = min(ROWS, 1 + -(-config.steps // config.sample_every))
     with st.container(key="live_samples"):
         st.caption(plain(_about_samples(data, whole, steps)))
-        st.dataframe(
-            pd.DataFrame(table), hide_index=True, width="stretch", height=ROW_PIXELS * (1 + min(ROWS, last)) + 3,
-            column_config=widths,
-        )  # fmt: skip
+        with st.container(height=ROW_PIXELS * (1 + rows) + 20, border=False, key="live_room"):
+            table(columns, key="live_table", label=t("Samples of the run"), height=ROW_PIXELS * (1 + rows))
 
 
 def _about_samples(data: Feed, whole: list[int], shown: list[int]) -> str:

@@ -18,7 +18,7 @@ from minigpt.ui import corpora, messages, tokenizing, training_waiting
 from minigpt.ui.corpus_fit import advice_for, fit_fault
 from minigpt.ui.corpus_texts import is_one_text
 from minigpt.ui.text import plain, t
-from minigpt.ui.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of
+from minigpt.ui.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of, value_of
 from minigpt.ui.training_shape import UNFOLDED, note, shaped
 from minigpt.ui.training_words import shape_words
 
@@ -28,7 +28,8 @@ FITTED = "train_fitted"  # session: key of the corpus that the settings were las
 def draw(on_start, folded: bool = False) -> None:
     """One row with Start, the rest in an expander; all in one expander if `folded`, as a run is looked at.
 
-    `on_start` is the callback of the button.
+    What is folded away is not on the page at all: the browser goes over every element whenever the panel looks
+    at the run. `on_start` is the callback of the button.
     """
     choice = corpora.current()
     if gone := corpora.gone():
@@ -37,8 +38,11 @@ def draw(on_start, folded: bool = False) -> None:
     if not folded:
         return _draw(choice, on_start)
     st.session_state.setdefault(UNFOLDED, False)
-    with st.expander(t("Start another run"), icon=":material/add:", key=UNFOLDED, on_change="rerun"):
-        return _draw(choice, on_start)
+    another = st.expander(t("Start another run"), icon=":material/add:", key=UNFOLDED, on_change="rerun")
+    if another.open or training_waiting.STATE in st.session_state:
+        with another:
+            _draw(choice, on_start)
+    return None
 
 
 def fold() -> None:
@@ -57,8 +61,10 @@ def _draw(choice: corpora.Choice, on_start) -> None:
     for column, name in ((steps, "steps"), (rate, "learning_rate")):
         with column:
             field(base, name)
-    with st.expander(t("More settings"), key="train_more"):
-        _more(base)
+    more = st.expander(t("More settings"), key="train_more", on_change="rerun")
+    if more.open:
+        with more:
+            _more(base)
     note(base)
     chosen_preset, faults = chosen()
     for fault in faults:
@@ -76,8 +82,8 @@ def _draw(choice: corpora.Choice, on_start) -> None:
 def chosen() -> tuple[Preset | None, list[str]]:
     """What the widgets say at this moment; read in a callback too, where a click may bring a value just typed."""
     base = shaped(preset(st.session_state["train_preset"]))
-    values = {name: st.session_state[key_of(base, name)] for name in (*FIRST, *SHAPE, *MORE)}
-    values["sample_prompts"] = st.session_state[_prompts_key(base)]
+    values = {name: value_of(base, name) for name in (*FIRST, *SHAPE, *MORE)}
+    values["sample_prompts"] = _prompts_of(base)
     parts = {part: {} for part in PARTS}
     for name, value in values.items():
         parts[part_of(name)][name] = value
@@ -219,13 +225,18 @@ def _about(choice: corpora.Choice, found: Preset) -> str:
 
 
 def _prompts(base: Preset) -> None:
-    """What the samples go on from; at first a beginning that the corpus knows."""
-    default = "" if not corpora.current().ready else base.training.sample_prompts or common_start(corpus())
-    st.session_state.setdefault(_prompts_key(base), default)
+    key = _prompts_key(base)
+    st.session_state[key] = _prompts_of(base)
     st.text_area(
-        t("Sample prompts, one a line"), key=_prompts_key(base), height=90, persist_state="session",
+        t("Sample prompts, one a line"), key=key, height=90, persist_state="session",
         help=t("Every so many steps the run goes on from each of them, with the same seed. Empty: from nothing."),
     )  # fmt: skip
+
+
+def _prompts_of(base: Preset) -> str:
+    """What the samples go on from; at first a beginning that the corpus knows."""
+    default = "" if not corpora.current().ready else base.training.sample_prompts or common_start(corpus())
+    return st.session_state.get(_prompts_key(base), default)
 
 
 def _prompts_key(base: Preset) -> str:

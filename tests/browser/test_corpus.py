@@ -48,7 +48,7 @@ def train(page: Page, app: App, preset: str, **fields: int) -> None:
 
 def speak(page: Page, app: App) -> None:
     """From the run to the sampling page, which has drawn its texts then."""
-    page.locator(".st-key-train_speak button").click()
+    page.locator(".st-key-train_speak button").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("settings change its voice", timeout=LONG)
     app.settle()
     assert page.locator('[data-testid="stAlertContentError"]').count() == 0

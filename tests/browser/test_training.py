@@ -21,9 +21,8 @@ def start(page: Page, **fields) -> str:
     before = run_id(page)
     button(page, "start").click()
     page.wait_for_function("(old) => new URLSearchParams(location.search).get('run') !== old", arg=before, timeout=LONG)
-    expect(step(page)).not_to_have_text("–", timeout=LONG)
     page.wait_for_function(
-        "() => Number(document.querySelector('[data-testid=stMetricValue]').innerText.split(' ')[0]) > 0", timeout=LONG
+        "() => Number(document.querySelector('.st-key-train_numbers td').innerText.split(' ')[0]) > 0", timeout=LONG
     )
     return run_id(page)
 
@@ -38,7 +37,7 @@ def button(page: Page, name: str):
 
 
 def step(page: Page):
-    return page.locator('[data-testid="stMetricValue"]').first
+    return page.locator(".st-key-train_numbers td").first
 
 
 def at_step(page: Page) -> int:
@@ -47,7 +46,7 @@ def at_step(page: Page) -> int:
 
 def wait_for_step(page: Page, least: int) -> None:
     page.wait_for_function(
-        "(n) => Number(document.querySelector('[data-testid=stMetricValue]').innerText.split(' ')[0]"
+        "(n) => Number(document.querySelector('.st-key-train_numbers td').innerText.split(' ')[0]"
         ".replace(',', '')) >= n",
         arg=least,
         timeout=LONG,

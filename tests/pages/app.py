@@ -35,6 +35,12 @@ def choose(at: AppTest, **changes) -> AppTest:
     return at
 
 
+def unfold(at: AppTest) -> AppTest:
+    """Open what the training page folds away: the settings beside a run, and those that few need."""
+    at.session_state["train_another"] = at.session_state["train_more"] = True
+    return at.run()
+
+
 def table_of(at: AppTest, number: int = 0) -> dict[str, list[str]]:
     """The cells of a light table by heading, as they would be copied; the `number`th on the page."""
     tables = [element.proto for element in at.get("bidi_component") if element.proto.component_name == "minigpt.table"]

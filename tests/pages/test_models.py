@@ -262,6 +262,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list:
 
 def test_train_this_hands_the_whole_shape_over(started: list):
     at = open_app("models", shape="poems~layers=2~tied_head=false~residual=false~ffn_width=300~dropout=0.0")
+    at.session_state["train_more"] = True
     at.button(key="models_train").click().run()
     assert at.selectbox(key="train_preset").value == "poems", "the page has changed"
     at.switch_page("pages/training.py").run()  # AppTest goes back to the page it opened at its next run
@@ -282,6 +283,7 @@ def test_train_this_hands_the_whole_shape_over(started: list):
 
 def test_a_handed_shape_keeps_its_ratio_when_the_width_is_changed(started: list):
     at = open_app("models", shape="mg-1~ffn_width=32")
+    at.session_state["train_more"] = True
     at.button(key="models_train").click().run()
     at.switch_page("pages/training.py").run()
     at.number_input(key="train_mg-1_width").set_value(32).run()

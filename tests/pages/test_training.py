@@ -18,7 +18,7 @@ from minigpt.training.start import new_run
 from minigpt.ui import playing, trainer
 from minigpt.ui.training_samples import _thinned
 from minigpt.ui.training_settings import settle
-from tests.pages.app import open_app
+from tests.pages.app import open_app, table_of, unfold
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())["own_corpus_run"]
 
@@ -38,6 +38,7 @@ def no_trainer_left():
 
 def begin(at, **fields):
     """Set fields of the mg-1 preset and press Start."""
+    unfold(at)
     for name, value in fields.items():
         at.number_input(key=f"train_mg-1_{name}").set_value(value)
     at.button(key="train_start").click().run()
@@ -65,6 +66,13 @@ def metrics(at) -> dict[str, str]:
     return {metric.label: metric.value for metric in at.metric}
 
 
+def numbers(at) -> dict[str, str]:
+    """The row of numbers above the curve: its headings and values."""
+    table = next(markdown.value for markdown in at.markdown if "| Batch loss |" in markdown.value)
+    names, _, values = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+    return dict(zip(names, values, strict=True))
+
+
 def chart(at, place: int = 0) -> dict:
     return json.loads(at.get("echarts_chart")[place].proto.spec)
 
@@ -78,7 +86,7 @@ def test_the_pages_trainer_gives_the_published_run(runs):
     for step, train_loss, validation_loss in GOLDEN["curve"]:
         found = [rows[step].train_loss, rows[step].validation_loss]
         assert found == pytest.approx([train_loss, validation_loss], rel=0, abs=GOLDEN["tolerance"])
-    shown = metrics(at)
+    shown = numbers(at)
     assert shown["Step"] == "600 / 600"
     assert shown["Best validation loss"] == f"2.2471 at {GOLDEN['selected_step']}"
     assert "Over-fitting: since step 100 the validation loss rose from 2.2471 to 3.0395" in texts(at)
@@ -106,9 +114,9 @@ def test_step_play_pause_stop_resume_reset(runs):
     at.segmented_control(key="training_speed").set_value(1.0).run()
     id = begin(at, steps=500)
     at.button(key="train_pause").click().run()
-    before = int(metrics(at)["Step"].split()[0])
+    before = int(numbers(at)["Step"].split()[0])
     at.button(key="train_step").click().run()
-    assert metrics(at)["Step"] == f"{before + 1} / 500"
+    assert numbers(at)["Step"] == f"{before + 1} / 500"
     assert f"Step {before + 1} in slow motion" in [title.value for title in at.subheader]
     batch, moves = (at.dataframe[place].value for place in (0, 1))  # above the samples
     details = json.loads((runs / id / "details.json").read_text())
@@ -124,7 +132,7 @@ def test_step_play_pause_stop_resume_reset(runs):
     losses = Run(runs / id).metrics()[0]
     at.run()
     at.button(key="train_reset").click().run()
-    assert "Ready at step 0." in texts(at) and metrics(at)["Step"] == "0 / 500"
+    assert "Ready at step 0." in texts(at) and numbers(at)["Step"] == "0 / 500"
     at.button(key="train_play").click().run()
     wait_until(id, "finished")
     assert Run(runs / id).metrics()[0] == losses
@@ -188,7 +196,7 @@ def test_a_deleted_run_folder_gets_one_message_and_the_page_stays_usable(runs, t
     assert len(errors(at)) == 1 and "was deleted" in errors(at)[0]
     wait_until(begin(at, steps=20), "finished")
     at.run()
-    assert not at.error and metrics(at)["Step"] == "20 / 20"
+    assert not at.error and numbers(at)["Step"] == "20 / 20"
 
 
 @pytest.mark.parametrize("id", ["none-such", "../data", "<b>x</b>"])
@@ -201,7 +209,7 @@ def test_a_link_to_no_run_gets_one_message(id):
 
 
 def test_wrong_settings_are_told_before_start(runs):
-    at = open_app("training")
+    at = unfold(open_app("training"))
     at.number_input(key="train_mg-1_steps").set_value(10).run()
     at.number_input(key="train_mg-1_warmup_steps").set_value(10).run()
     assert errors(at) == ["Warmup_steps must be below steps, got 10 of 10"]
@@ -211,7 +219,7 @@ def test_wrong_settings_are_told_before_start(runs):
 
 
 def test_every_field_reaches_the_run(runs):
-    at = open_app("training")
+    at = unfold(open_app("training"))
     at.selectbox(key="train_mg-1_optimizer").set_value("adamw").run()
     id = begin(at, steps=4, batch_size=3, weight_decay=0.1, clip_norm=0.5, init_seed=5, dropout=0.2, evaluate_every=2)
     wait_until(id, "finished")
@@ -221,11 +229,28 @@ def test_every_field_reaches_the_run(runs):
     assert info.model.dropout == 0.2
 
 
+def test_settings_count_although_they_are_folded_away(runs):
+    at = unfold(open_app("training"))
+    at.number_input(key="train_mg-1_batch_size").set_value(3).run()
+    at.text_input(key="train_name").set_value("three").run()
+    at.session_state["train_more"] = False
+    at.run()
+    assert "train_mg-1_batch_size" not in [box.key for box in at.number_input]
+    at.number_input(key="train_mg-1_steps").set_value(2).run()
+    at.button(key="train_start").click().run()
+    id = at.session_state["workspace"].run
+    wait_until(id, "finished")
+    assert Run(runs / id).info.training.batch_size == 3
+    assert unfold(at).number_input(key="train_mg-1_batch_size").value == 3
+    assert at.text_input(key="train_name").value == "three"
+
+
 def test_a_changed_shape_is_told_beside_start_and_in_the_name_of_the_run():
     at = open_app("training")
     captions = lambda: "\n".join(caption.value for caption in at.caption).replace("\\", "")  # noqa: E731
     assert "One block" in captions()
     id = begin(at, steps=2, width=24, heads=3)
+    unfold(at)
     assert "mg-1, changed: width 24, heads 3." in captions() and "One block" not in captions()
     wait_until(id, "finished")
     at.run()
@@ -256,7 +281,7 @@ def test_another_browser_sees_nothing_but_a_shared_run_which_it_cannot_steer(run
     assert [f"run-{id}"] == [name for name in ids(ann, "model_choice") if name.startswith("run-")]
     assert not [name for name in ids(ben, "model_choice") if name.startswith("run-")]
     guest = open_app("training", run=id)
-    assert metrics(guest)["Step"] == "30 / 30"
+    assert numbers(guest)["Step"] == "30 / 30"
     assert guest.button(key="train_reset").disabled
     assert not ann.button(key="train_reset").disabled
     assert "Another browser made this run" in "\n".join(caption.value for caption in guest.caption)
@@ -324,7 +349,7 @@ def test_a_checkpoint_of_another_tokenizer_is_refused_in_one_message(runs):
 
 def test_hostile_names_are_shown_as_they_are_in_options_only(runs):
     name = "<img src=x onerror=alert(1)> **b** $x$ :red[c]"
-    at = open_app("training")
+    at = unfold(open_app("training"))
     at.text_input(key="train_name").set_value(name).run()
     id = begin(at, steps=3)
     wait_until(id, "finished")
@@ -350,26 +375,26 @@ def test_overlay_names_the_settings_that_differ(runs):
 
 def test_samples_of_the_run_itself_stand_below_its_curve(runs):
     at = open_app("training")
+    unfold(at)
     key = next(box.key for box in at.text_area if box.key.startswith("train_mg-1_sample_prompts"))
     at.text_area(key=key).set_value("The key is\n").run()
     id = begin(at, steps=60, sample_every=5)
     wait_until(id, "finished")
     at.run()
-    table, samples = at.dataframe[0].value, Run(runs / id).samples()
+    table, samples = table_of(at), Run(runs / id).samples()
     assert list(table) == ["step", "The·key·is", "(from nothing)"]
-    assert table["step"].tolist() == ["0", "5", "10", "15", "20", "25", "30", "35", "40", "45", "50", "60"]
+    assert table["step"] == ["0", "5", "10", "15", "20", "25", "30", "35", "40", "45", "50", "60"]
     tokenizer = Run(runs / id).tokenizer()
     texts = {(one.step, one.prompt): visible_label(tokenizer.decode_bytes(one.ids)) for one in samples}
     captions = "\n".join(caption.value for caption in at.caption).replace("\\", "")
     assert "U+FFFD" not in "".join(table["(from nothing)"]) and "Step 0 is untrained" in captions
     assert "1 step is left out; the first, the best and the last are here." in captions
-    assert table["The·key·is"].tolist()[-1] == texts[60, "The key is"]
-    assert table["(from nothing)"].tolist()[0] == texts[0, ""]
-    at.number_input(key="train_mg-1_sample_every").set_value(0).run()
-    id = begin(at, steps=5)
+    assert table["The·key·is"][-1] == texts[60, "The key is"]
+    assert table["(from nothing)"][0] == texts[0, ""]
+    id = begin(at, steps=5, sample_every=0)
     wait_until(id, "finished")
     at.run()
-    assert not at.dataframe
+    assert not any(element.proto.component_name == "minigpt.table" for element in at.get("bidi_component"))
 
 
 def test_thinning_keeps_the_first_the_best_and_the_last():
@@ -382,6 +407,7 @@ def test_thinning_keeps_the_first_the_best_and_the_last():
 
 def test_a_prompt_the_tokenizer_cannot_read_is_refused_before_the_start(runs):
     at = open_app("training")
+    unfold(at)
     at.selectbox(key="train_mg-1_kind").set_value("chars").run()
     key = next(box.key for box in at.text_area if box.key.startswith("train_mg-1_sample_prompts"))
     at.text_area(key=key).set_value("The key is ☃").run()
@@ -397,7 +423,7 @@ def test_runs_of_the_command_line_can_be_chosen(runs):
     at = open_app("training")
     assert "Command line: mg-1, rate 0.01 · by-hand" in at.selectbox(key="run_choice").options
     at.selectbox(key="run_choice").set_value("by-hand").run()
-    assert metrics(at)["Step"] == "2 / 2" and not at.button(key="train_reset").disabled
+    assert numbers(at)["Step"] == "2 / 2" and not at.button(key="train_reset").disabled
 
 
 def test_samples_over_time_are_what_the_saved_steps_say(runs):
