@@ -22,11 +22,20 @@ from minigpt.training.info import RunInfo
 from minigpt.training.recorder import checkpoint_steps
 from minigpt.training.runs import Run
 from minigpt.training.shelf import is_mine, run_folder
-from minigpt.ui import browser, messages, opening, training_controls, training_samples, training_words, watching, workspace
+from minigpt.ui import (
+    browser,
+    messages,
+    opening,
+    training_controls,
+    training_samples,
+    training_words,
+    watching,
+    workspace,
+)
 from minigpt.ui.text import plain, t
 from minigpt.ui.trainer import State, state
 
-CURVE_PIXELS = 310  # in view at 900 px together with all above it
+CURVE_PIXELS = 300  # in view at 900 px together with all above it
 STEP_CURVE_PIXELS = 230  # so that what one step did begins in view as well
 SECOND_CHARTS = ("gradient", "rate")
 FIRST_SECONDS, POLL_SECONDS, CALM_SECONDS = 0.25, 0.5, 2.0  # between two looks at a run
@@ -149,7 +158,7 @@ def _numbers(id: str, now: State, others: list[str]) -> None:
 
 
 def _readings(data: Feed, info: RunInfo, now: State) -> None:
-    """Where the run stands: a sentence, and its numbers as one table, drawn anew in a fifth of the time of six tiles."""
+    """Where the run stands: a sentence, and its numbers as one table: six tiles take five times as long."""
     rate = data.speed()
     moving = now.going or now.status == "paused"
     shown = {

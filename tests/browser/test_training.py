@@ -21,9 +21,7 @@ def start(page: Page, **fields) -> str:
     before = run_id(page)
     button(page, "start").click()
     page.wait_for_function("(old) => new URLSearchParams(location.search).get('run') !== old", arg=before, timeout=LONG)
-    page.wait_for_function(
-        "() => Number(document.querySelector('.st-key-train_numbers td').innerText.split(' ')[0]) > 0", timeout=LONG
-    )
+    wait_for_step(page, 1)
     return run_id(page)
 
 
@@ -46,7 +44,7 @@ def at_step(page: Page) -> int:
 
 def wait_for_step(page: Page, least: int) -> None:
     page.wait_for_function(
-        "(n) => Number(document.querySelector('.st-key-train_numbers td').innerText.split(' ')[0]"
+        "(n) => Number(document.querySelector('.st-key-train_numbers td')?.innerText.split(' ')[0]"
         ".replace(',', '')) >= n",
         arg=least,
         timeout=LONG,
