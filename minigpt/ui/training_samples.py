@@ -28,7 +28,7 @@ TEMPERATURES = {"greedy": 0.0, "warm": 0.8}
 
 
 def live(run: Run, data: Feed) -> None:
-    """What the run itself has drawn: steps down, prompts across. The room of the whole run is kept from the start."""
+    """What the run itself has drawn: steps down, prompts across; it has the rows of the whole run from the start."""
     config = run.info.training
     if not config.sample_every:
         return
@@ -36,15 +36,15 @@ def live(run: Run, data: Feed) -> None:
     whole = [step for step in sorted(data.samples) if len(data.samples[step]) == len(prompts)]  # written to the end
     steps = _thinned(whole, ROWS, data.best and data.best.step)
     tokenizer = _tokenizer(run.folder, run.info.tokenizer)
-    columns = [Column(t("step"), [f"{step:,}" for step in steps], "number")]
+    rows = min(ROWS, 1 + -(-config.steps // config.sample_every))
+    empty = [""] * (rows - len(steps))  # so that nothing below moves while the table fills
+    columns = [Column(t("step"), [f"{step:,}" for step in steps] + empty, "number")]
     for place, prompt in enumerate(prompts):
         texts = [visible_label(tokenizer.decode_bytes(data.samples[step][place].ids)) for step in steps]
-        columns.append(Column(visible_label(prompt.encode()) or t("(from nothing)"), texts, "words"))
-    rows = min(ROWS, 1 + -(-config.steps // config.sample_every))
+        columns.append(Column(visible_label(prompt.encode()) or t("(from nothing)"), texts + empty, "words"))
     with st.container(key="live_samples"):
         st.caption(plain(_about_samples(data, whole, steps)))
-        with st.container(height=ROW_PIXELS * (1 + rows) + 20, border=False, key="live_room"):
-            table(columns, key="live_table", label=t("Samples of the run"), height=ROW_PIXELS * (1 + rows))
+        table(columns, key="live_table", label=t("Samples of the run"), height=ROW_PIXELS * (1 + rows))
 
 
 def _about_samples(data: Feed, whole: list[int], shown: list[int]) -> str:
