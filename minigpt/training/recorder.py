@@ -253,8 +253,9 @@ def checkpoint_path(folder: Path, step: int) -> Path:
 
 
 def checkpoint_steps(folder: Path) -> tuple[int, ...]:
-    """Steps that have a checkpoint, ascending."""
-    return tuple(sorted(int(path.stem[5:]) for path in (folder / "checkpoints").glob("step-*.safetensors")))
+    """Steps that have a checkpoint, ascending; a file of any other name is none of ours."""
+    names = (path.stem[5:] for path in (folder / "checkpoints").glob("step-*.safetensors"))
+    return tuple(sorted(int(name) for name in names if name.isdecimal()))
 
 
 def is_power_of_two(step: int) -> bool:

@@ -257,6 +257,13 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_others(tmp_path: Path, m
     assert run.info.model == training.model.config
 
 
+def test_foreign_files_beside_the_checkpoints_are_none(done: tuple[Run, list], tmp_path: Path):
+    run = copied(done[0], tmp_path / "foreign")
+    for name in ("step-abc.safetensors", "step-.safetensors", "step--00001.safetensors", "notes.txt"):
+        (run.folder / "checkpoints" / name).write_bytes(b"")
+    assert run.steps == (10,)
+
+
 def test_a_shipped_run_is_whole(data: Path):
     run = Run(data / "mini-gpt" / "run")
     assert run.info.status == "finished"
