@@ -151,9 +151,13 @@ def draw_column(setup: Setup, number: int) -> None:
         on_change=_take_preset,
         args=(number,),
     )
-    line = summary(column, own_seed=setup.dice is None)
-    with st.popover(line, icon=":material/tune:", width="stretch", key=f"settings_{number}"):
-        _settings(setup, number)
+    box = st.popover(
+        t("Settings"), icon=":material/tune:", width="stretch", key=f"settings_{number}", on_change="rerun"
+    )
+    if box.open:  # closed, its fields would still cost the browser a redraw at each click
+        with box:
+            _settings(setup, number)
+    st.caption(summary(column, own_seed=setup.dice is None))
 
 
 def _settings(setup: Setup, number: int) -> None:
