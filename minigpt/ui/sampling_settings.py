@@ -56,9 +56,9 @@ def draw_column(setup: Setup, number: int) -> None:
         on_change=_take_preset,
         args=(number,),
     )
+    st.caption(summary(column, own_seed=setup.dice is None))  # above the box, which covers what is below it
     st.session_state.pop(STALE, None)
     st.fragment(lambda: _popover(number))()
-    st.caption(summary(column, own_seed=setup.dice is None))
 
 
 def _popover(number: int) -> None:
