@@ -9,6 +9,7 @@ from minigpt.ui import (
     sampling_export,
     sampling_numbers,
     sampling_seeds,
+    sampling_settings,
     sampling_setup,
     sampling_step,
     shell,
@@ -36,7 +37,7 @@ sampling_setup.draw_prompt(setup, sampling_columns.prompt_note(view, comparison)
 sampling_setup.draw_common(setup)
 for number, place in enumerate(st.columns(len(setup.columns), gap="medium")):
     with place:
-        sampling_setup.draw_column(setup, number)
+        sampling_settings.draw_column(setup, number)
 if refused := st.session_state.pop("sampling_refused", ""):
     messages.problem(refused)
 if fault:

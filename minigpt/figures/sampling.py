@@ -1,4 +1,4 @@
-"""Figures of the sampling page: one draw through the filters, the shared dice, many seeds, the cost of a token."""
+"""Figures of the sampling page: the shared dice, many seeds, the cost of a token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,92 +8,7 @@ import plotly.graph_objects as go
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import KEY, LINE, PREDICTION, QUERY, REST, calm_figure, plotly_text, shortened
 
-ROW = 23  # px of one candidate
-FAINT = "rgba(147, 51, 234, 0.42)"  # prediction, not drawn
 NARROW = 0.03  # a part of a bar below this share has no name on it
-
-
-@dataclass(frozen=True)
-class Row:
-    """One candidate, or what is left over: its share at each stage, None where it has been removed."""
-
-    label: str
-    shares: tuple[float | None, ...]
-    drawn: bool = False
-    rest: bool = False
-
-
-def stages_figure(rows: Sequence[Row], titles: Sequence[str], removed: str) -> go.Figure:
-    """Bars of every row at every stage, side by side on one scale; `removed` is written where a filter took a row.
-
-    Rows stand at integer positions, so that equal labels never fall together. Raises ValueError unless every row has
-    a share for every stage and each stage sums to 1 within 1e-5.
-    """
-    for row in rows:
-        if len(row.shares) != len(titles):
-            raise ValueError(f"row {row.label!r} has {len(row.shares)} shares, there are {len(titles)} stages")
-    for stage, title in enumerate(titles):
-        total = sum(row.shares[stage] or 0.0 for row in rows)
-        if abs(total - 1) > 1e-5:
-            raise ValueError(f"the shares of stage {title!r} must sum to 1, got {total!r}")
-    highest = max(share or 0.0 for row in rows for share in row.shares)
-    ticks = {"tickmode": "array", "tickvals": list(range(len(rows))), "ticktext": [_tick(row) for row in rows]}
-    layout = {
-        "yaxis": ticks | {"range": [len(rows) - 0.5, -0.5], "showgrid": False},
-        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
-        "annotations": [_heading(title, stage, len(titles)) for stage, title in enumerate(titles)],
-    }
-    for stage in range(len(titles)):
-        scale = {"range": [0, 1.7 * highest], "visible": False, "domain": _domain(stage, len(titles), 0.02)}
-        layout[_axis("xaxis", stage)] = scale
-    traces = [_stage_bars(rows, stage, removed) for stage in range(len(titles))]
-    return calm_figure(traces, layout, height=ROW * len(rows) + 48)
-
-
-def _stage_bars(rows: Sequence[Row], stage: int, removed: str) -> dict:
-    texts = [removed if row.shares[stage] is None else percent(row.shares[stage]) for row in rows]
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "xaxis": _axis("x", stage),
-        "x": [row.shares[stage] or 0.0 for row in rows],
-        "y": list(range(len(rows))),
-        "marker": {"color": [_colour(row) for row in rows]},
-        "text": texts,
-        "textposition": "outside",
-        "cliponaxis": False,
-        "hovertext": [
-            f"{plotly_text(shortened(row.label, 60))}<br>{text}" for row, text in zip(rows, texts, strict=True)
-        ],
-        "hoverinfo": "text",
-    }
-
-
-def _axis(name: str, number: int) -> str:
-    return name if number == 0 else f"{name}{number + 1}"
-
-
-def _domain(number: int, panels: int, gap: float) -> list[float]:
-    """The part of the width, 0 to 1, that a panel has."""
-    width = (1 - gap * (panels - 1)) / panels
-    start = number * (width + gap)
-    return [start, min(1.0, start + width)]
-
-
-def _heading(title: str, number: int, panels: int, gap: float = 0.02) -> dict:
-    place = {"xref": "paper", "x": _domain(number, panels, gap)[0], "xanchor": "left"}
-    return place | {"yref": "paper", "y": 1, "yanchor": "bottom", "text": title, "showarrow": False}
-
-
-def _colour(row: Row) -> str:
-    if row.rest:
-        return REST
-    return PREDICTION if row.drawn else FAINT
-
-
-def _tick(row: Row) -> str:
-    label = plotly_text(shortened(row.label))
-    return f"<b>▶ {label}</b>" if row.drawn else label
 
 
 @dataclass(frozen=True)
@@ -174,6 +89,22 @@ def seeds_figure(panels: Sequence[tuple[str, Sequence[Sequence[float]]]], names:
         for number, values in enumerate(columns):
             traces += [trace | _on(panel) for trace in _dots(number, names[number], values)]
     return calm_figure(traces, layout, height=270)
+
+
+def _axis(name: str, number: int) -> str:
+    return name if number == 0 else f"{name}{number + 1}"
+
+
+def _domain(number: int, panels: int, gap: float) -> list[float]:
+    """The part of the width, 0 to 1, that a panel has."""
+    width = (1 - gap * (panels - 1)) / panels
+    start = number * (width + gap)
+    return [start, min(1.0, start + width)]
+
+
+def _heading(title: str, number: int, panels: int, gap: float = 0.02) -> dict:
+    place = {"xref": "paper", "x": _domain(number, panels, gap)[0], "xanchor": "left"}
+    return place | {"yref": "paper", "y": 1, "yanchor": "bottom", "text": title, "showarrow": False}
 
 
 def _on(panel: int) -> dict:

@@ -91,8 +91,9 @@ def _result(repetition: Repetition) -> None:
         alt=t("Surprise, different pairs and longest copy of every text"),
     )
     st.caption(t("A dot is one text, the line the mean of its column."))
-    with st.expander(t("All texts")):
-        st.dataframe(texts_frame(repetition), hide_index=True, width="stretch", key="all_texts")
+    with st.expander(t("All texts"), key="seeds_texts", on_change="rerun") as texts:
+        if texts.open:
+            st.dataframe(texts_frame(repetition), hide_index=True, width="stretch", key="all_texts")
     st.button(t("Forget these texts"), key="seeds_forget", on_click=_forget)
 
 

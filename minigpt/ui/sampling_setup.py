@@ -1,4 +1,4 @@
-"""What the sampling page compares: the prompt and the settings of each column, from the URL and from its controls."""
+"""What the sampling page compares: the prompt and the columns, from the URL and from the controls above them."""
 
 from dataclasses import dataclass, replace
 
@@ -6,7 +6,6 @@ import streamlit as st
 
 from minigpt.generation.notation import FEWEST, MOST, read_columns, write_columns
 from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
-from minigpt.limits import limit
 from minigpt.ui import messages
 from minigpt.ui.components.record import record_box
 from minigpt.ui.opening import PROMPT, first_prompt
@@ -16,7 +15,6 @@ STATE = "sampling"
 COMPARISON = "sampling_comparison"  # the tokens so far; without it the page begins anew
 FOLLOWED = "sampling_followed"  # the prompt that came from the model at hand
 LETTERS = "ABCD"
-CUSTOM = "custom"
 NEXT = ("greedy", "temperature-0.8", "top-k-20", "top-p-0.9")  # presets of new columns
 
 
@@ -60,37 +58,6 @@ def write_url(setup: Setup) -> None:
         st.query_params["dice"] = str(setup.dice)
     if setup.dice is None and "dice" in st.query_params:
         del st.query_params["dice"]
-
-
-def preset_of(column: SampleConfig) -> str:
-    """The preset with these filters, whatever seed and length; `custom` without one."""
-    own = (column.temperature, column.top_k, column.top_p)
-    return next((name for name, p in PRESETS.items() if (p.temperature, p.top_k, p.top_p) == own), CUSTOM)
-
-
-def preset_title(name: str) -> str:
-    """How a preset is called."""
-    titles = {
-        "greedy": t("Greedy"),
-        "temperature-0.8": t("Temperature 0.8"),
-        "top-k-20": t("Top-k 20"),
-        "top-p-0.9": t("Top-p 0.9"),
-        "top-k-50-top-p-0.95": t("T 0.8, top-k 50, top-p 0.95"),
-        CUSTOM: t("Own settings"),
-    }
-    return titles[name]
-
-
-def summary(column: SampleConfig, own_seed: bool = True) -> str:
-    """The settings in one line; the seed only where the column has its own dice."""
-    parts = [t("greedy") if column.greedy else t("T {value:g}", value=column.temperature)]
-    if column.top_k and not column.greedy:
-        parts.append(t("top-k {value}", value=column.top_k))
-    if column.top_p < 1 and not column.greedy:
-        parts.append(t("top-p {value:g}", value=column.top_p))
-    if own_seed and not column.greedy:
-        parts.append(t("seed {value}", value=column.seed))
-    return " · ".join(parts)
 
 
 def draw_prompt(setup: Setup, note: str, wrong: bool) -> None:
@@ -139,51 +106,6 @@ def draw_common(setup: Setup) -> None:
         st.toggle(t("Token by token"), key="by_hand", width="content", on_change=_take_hand)
 
 
-def draw_column(setup: Setup, number: int) -> None:
-    """Preset and settings of one column."""
-    column = setup.columns[number]
-    st.session_state[f"preset_{number}"] = preset_of(column)
-    st.selectbox(
-        t("Column {letter}", letter=LETTERS[number]),
-        [*PRESETS, CUSTOM],
-        key=f"preset_{number}",
-        format_func=preset_title,
-        on_change=_take_preset,
-        args=(number,),
-    )
-    line = summary(column, own_seed=setup.dice is None)
-    with st.popover(line, icon=":material/tune:", width="stretch", key=f"settings_{number}"):
-        _settings(setup, number)
-
-
-def _settings(setup: Setup, number: int) -> None:
-    column = setup.columns[number]
-    most = limit("MINIGPT_SAMPLE_TOKENS")
-    fields = (
-        ("temperature", t("Temperature"), {"min_value": 0.0, "step": 0.1, "format": "%g"}, t("0 is greedy")),
-        ("top_k", t("Top-k"), {"min_value": 0, "step": 1}, t("how many tokens may be drawn; 0 is off")),
-        ("top_p", t("Top-p"), {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}, t("1 is off")),
-        ("seed", t("Seed"), {"min_value": 0, "max_value": LARGEST_SEED}, t("of this column's own dice")),
-        ("max_new_tokens", t("Tokens"), {"min_value": 1, "max_value": most}, t("at most; the end of the text counts")),
-    )
-    for name, label, options, help in fields:
-        key = f"{name}_{number}"
-        value = min(getattr(column, name), options.get("max_value", float("inf")))
-        if name == "seed" and setup.dice is not None:
-            value, help = setup.dice, t("of the dice that all columns share")
-        st.session_state[key] = value
-        st.number_input(label, key=key, help=help, on_change=_take_setting, args=(number, name), **options)
-    key = f"slide_{number}"
-    st.session_state[key] = column.at_context_length == "slide"
-    st.toggle(
-        t("Slide at the context's end"),
-        key=key,
-        help=t("Instead of stopping: drop the oldest token, read the rest again at new positions."),
-        on_change=_take_slide,
-        args=(number,),
-    )
-
-
 def _from_url() -> Setup:
     setup, params = Setup(), st.query_params
     try:
@@ -224,32 +146,3 @@ def _take_hand() -> None:
     choose(by_hand=st.session_state["by_hand"])
     if st.session_state["by_hand"]:
         st.session_state.pop(COMPARISON, None)
-
-
-def _take_preset(number: int) -> None:
-    name = st.session_state[f"preset_{number}"]
-    if name != CUSTOM:
-        preset = PRESETS[name]
-        _change(number, temperature=preset.temperature, top_k=preset.top_k, top_p=preset.top_p)
-
-
-def _take_setting(number: int, name: str) -> None:
-    if name == "seed" and current().dice is not None:
-        choose(dice=st.session_state[f"seed_{number}"])
-        return
-    _change(number, **{name: st.session_state[f"{name}_{number}"]})
-
-
-def _take_slide(number: int) -> None:
-    _change(number, at_context_length="slide" if st.session_state[f"slide_{number}"] else "stop")
-
-
-def _change(number: int, **changes) -> None:
-    """Change one column; a value out of range is refused in a sentence and the old one stays."""
-    columns = list(current().columns)
-    try:
-        columns[number] = replace(columns[number], **changes)
-    except ValueError as error:
-        st.session_state["sampling_refused"] = str(error)
-        return
-    choose(columns=tuple(columns))

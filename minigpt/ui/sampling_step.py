@@ -1,21 +1,17 @@
 """One draw of the sampling page: the distribution before and after every filter, and where the dice fell."""
 
-from math import inf
-
 import pandas as pd
 import streamlit as st
 import torch
 
 from minigpt.figures.numbers import percent
-from minigpt.figures.sampling import NARROW, Part, Row, dice_figure, stages_figure
+from minigpt.figures.sampling import NARROW, Part, dice_figure
 from minigpt.figures.theme import chart_config
 from minigpt.generation.comparing import Comparison
 from minigpt.generation.stepping import Step
-from minigpt.ui import messages, sampling_columns
+from minigpt.ui import messages, sampling_columns, sampling_stages
 from minigpt.ui.sampling_setup import LETTERS
 from minigpt.ui.text import plain, t
-
-SHOWN = 10  # candidates
 
 
 def draw(comparison: Comparison) -> None:
@@ -25,14 +21,13 @@ def draw(comparison: Comparison) -> None:
         messages.hint(t("Press Next token, then the draw is shown here."))
         return
     st.markdown(sentence(comparison, step))
-    rows = stage_rows(comparison, step)
-    figure = stages_figure(rows, stage_titles(step), t("removed"))
-    st.plotly_chart(figure, key="stages", config=chart_config("draw"), alt=t("The distribution after every filter"))
+    sampling_stages.draw(comparison, step)
     st.caption(_caption(step))
     if step.dice is not None:
         _dice(comparison, step.index)
-    with st.expander(t("All numbers of this draw")):
-        st.dataframe(numbers_frame(comparison, step), hide_index=True, width="stretch", key="draw_numbers")
+    with st.expander(t("All numbers of this draw"), key="draw_all", on_change="rerun") as numbers:
+        if numbers.open:
+            st.dataframe(numbers_frame(comparison, step), hide_index=True, width="stretch", key="draw_numbers")
 
 
 def sentence(comparison: Comparison, step: Step) -> str:
@@ -58,41 +53,6 @@ def sentence(comparison: Comparison, step: Step) -> str:
         "filters {own}, one of {kept} ids of {all} that could be drawn.",
         **values,
     )
-
-
-def stage_titles(step: Step) -> list[str]:
-    """The names of the four distributions, with the settings that made them."""
-    s = step.settings
-    return [
-        t("raw"),
-        t("greedy") if s.greedy else t("temperature {value:g}", value=s.temperature),
-        t("top-k {value}", value=s.top_k) if s.top_k else t("top-k off"),
-        t("top-p {value:g} = drawn from", value=s.top_p) if s.top_p < 1 else t("top-p off = drawn from"),
-    ]
-
-
-def stage_rows(comparison: Comparison, step: Step) -> list[Row]:
-    """The best candidates, the drawn one wherever it ranks, the blocked ids, and the rest: the whole vocabulary."""
-    chain = step.chain
-    shares = [chain.raw_probabilities, chain.scaled_probabilities, chain.top_k_probabilities, chain.probabilities]
-    kept = [None, chain.scaled_logits > -inf, chain.kept_top_k, chain.kept_top_p]
-    ids = [candidate.id for candidate in step.candidates(SHOWN)]
-    ids += [] if step.id in ids else [step.id]
-    rows, stages = [], list(zip(shares, kept, strict=True))
-    for id in ids:
-        values = tuple(share[id].item() if keep is None or keep[id] else None for share, keep in stages)
-        rows.append(Row(comparison.tokenizer.piece_label(id), values, drawn=id == step.id))
-    blocked = chain.raw_probabilities[chain.forbidden].double().sum().item()
-    count = len(step.logits) - len(ids) - int(chain.forbidden.sum())
-    rest = chain.forbidden.clone()
-    rest[ids] = True
-    others = tuple(share[~rest].double().sum().item() for share in shares)
-    if count:
-        rows.append(Row(t("{count:,} others", count=count), others, rest=True))
-    forbidden = int(chain.forbidden.sum())
-    if forbidden:
-        rows.append(Row(t("{count:,} blocked", count=forbidden), (blocked, None, None, None), rest=True))
-    return rows
 
 
 def numbers_frame(comparison: Comparison, step: Step) -> pd.DataFrame:
@@ -123,7 +83,7 @@ def _caption(step: Step) -> str:
         first = " " + t("Special ids but EOS and ids without a piece are blocked first.")
     shares = step.chain.probabilities
     return t(
-        "All four panels share one scale. What is drawn from sums to {total} over the kept ids.{first} Entropy: "
+        "All four columns share one scale. What is drawn from sums to {total} over the kept ids.{first} Entropy: "
         "raw {raw:.4f} nats, drawn from {own:.4f} nats.",
         first=first,
         total=sum_words(shares.double().sum().item(), step.kept, shares.dtype),

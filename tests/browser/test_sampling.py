@@ -43,3 +43,43 @@ def test_the_same_link_gives_the_same_texts_in_another_window(app, page):
     first = codes.all_inner_texts()
     app.open("sampling", prompt="法", columns="1.5,0,1,3,30;2,50,0.95,4,30", step=50)
     assert codes.all_inner_texts() == first
+
+
+def test_settings_open_when_asked_and_stay_open_while_they_change(app, page):
+    app.open("sampling")
+    fields = page.get_by_test_id("stNumberInput")
+    assert fields.count() == 0
+    page.locator(".st-key-settings_1 button").first.click()
+    temperature = page.get_by_role("spinbutton", name="Temperature")
+    temperature.fill("0.5")
+    temperature.press("Enter")
+    app.settle()
+    expect(page.get_by_text("T 0.5 · seed 31415")).to_be_visible()
+    expect(fields).to_have_count(5)
+    page.get_by_role("spinbutton", name="Top-k").fill("7")  # not confirmed: going elsewhere does
+    page.locator(".st-key-settings_2 button").first.click()
+    app.settle()
+    expect(page.get_by_text("T 0.5 · top-k 7 · seed 31415")).to_be_visible()
+    expect(page.get_by_role("spinbutton", name="Top-k")).to_have_value("20")
+    page.keyboard.press("Escape")
+    app.settle()
+    expect(fields).to_have_count(0)
+    page.locator(".st-key-settings_1 button").first.click()
+    expect(page.get_by_role("spinbutton", name="Top-k")).to_have_value("7")
+
+
+def test_the_bars_of_a_draw_have_one_scale_and_mark_what_was_drawn(app, page):
+    app.open("sampling", columns="1.5,12,0.9,1,30;0,0,1,1,9", step=50)
+    page.locator(".st-key-tokens_0 button.chip").first.click()
+    app.settle()
+    region = page.get_by_role("region", name="The distribution after every filter")
+    rows = region.locator("tbody tr")
+    drawn = region.locator("tr[aria-current]")
+    expect(drawn).to_have_count(1)
+    expect(rows.last).to_contain_text("2 blocked")
+    expect(rows.last.locator("td.gone")).to_have_text(["removed"] * 3)
+    scales = rows.evaluate_all("""(rows) => rows.flatMap((row) => [...row.querySelectorAll("td.bar:not(.gone)")]
+        .map((cell) => parseFloat(getComputedStyle(cell, "::before").width) / parseFloat(cell.title))
+        .filter((scale, at) => parseFloat(row.querySelectorAll("td.bar:not(.gone)")[at].title) > 0.1))""")
+    assert len(scales) > 4 and max(scales) / min(scales) < 1.02
+    app.assert_no_overflow()

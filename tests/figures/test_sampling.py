@@ -2,40 +2,8 @@
 
 import pytest
 
-from minigpt.figures.sampling import Part, Row, cost_figure, dice_figure, seeds_figure, stages_figure
-from minigpt.figures.theme import KEY, PREDICTION, REST
-
-ROWS = [
-    Row("<b>x</b>", (0.5, 0.6, 0.75, 1.0), drawn=True),
-    Row("y", (0.2, 0.2, 0.25, None)),
-    Row("3 others", (0.2, 0.2, 0.0, 0.0), rest=True),
-    Row("2 blocked", (0.1, None, None, None), rest=True),
-]
-TITLES = ["raw", "temperature 0.8", "top-k 2", "top-p 0.5"]
-
-
-def test_every_stage_has_its_shares_on_one_scale():
-    figure = stages_figure(ROWS, TITLES, "removed")
-    assert len(figure.data) == 4
-    for stage, bars in enumerate(figure.data):
-        assert list(bars.x) == [row.shares[stage] or 0.0 for row in ROWS]
-        assert list(bars.y) == [0, 1, 2, 3]
-    assert figure.data[3].text == ("100 %", "removed", "0 %", "removed")
-    assert figure.data[0].marker.color[0] == PREDICTION and figure.data[0].marker.color[2] == REST
-    axes = [figure.layout.xaxis, figure.layout.xaxis2, figure.layout.xaxis3, figure.layout.xaxis4]
-    assert len({tuple(axis.range) for axis in axes}) == 1
-    assert all(a.domain[1] < b.domain[0] for a, b in zip(axes[:-1], axes[1:], strict=True))
-    assert figure.layout.yaxis.ticktext[0] == "<b>▶ &lt;b&gt;x&lt;/b&gt;</b>"
-    assert [note.text for note in figure.layout.annotations] == TITLES
-
-
-@pytest.mark.parametrize(
-    ("shares", "sentence"),
-    [((0.4, 0.6, 0.75, 1.0), "stage 'raw' must sum to 1"), ((0.5, 0.6, 0.75), "3 shares, there are 4 stages")],
-)
-def test_a_stage_that_is_not_whole_is_refused(shares: tuple, sentence: str):
-    with pytest.raises(ValueError, match=sentence):
-        stages_figure([Row("x", shares), *ROWS[1:]], TITLES, "removed")
+from minigpt.figures.sampling import Part, cost_figure, dice_figure, seeds_figure
+from minigpt.figures.theme import KEY, PREDICTION
 
 
 def test_the_throw_stands_on_every_bar():

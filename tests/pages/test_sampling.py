@@ -10,8 +10,8 @@ from minigpt.generation.notation import read_columns
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.sources import load_source
-from minigpt.ui import sampling_cache, sampling_columns, sampling_seeds, sampling_setup, sampling_step
-from tests.pages.app import choose, open_app
+from minigpt.ui import sampling_cache, sampling_columns, sampling_seeds, sampling_setup, sampling_stages, sampling_step
+from tests.pages.app import choose, open_app, table_of
 
 HOSTILE = "<img src=x onerror=alert(1)> $5 **b** :red[x] [a](b)"
 
@@ -32,6 +32,13 @@ def finished(at):
             return at
         at.run()
     raise AssertionError("the columns never stopped")
+
+
+def with_settings(at, *numbers: int):
+    """The settings of these columns opened, as a click on their buttons does."""
+    for number in numbers:
+        at.session_state[f"settings_{number}"] = True
+    return finished(at.run())
 
 
 def test_the_columns_are_what_the_library_writes():
@@ -58,7 +65,7 @@ def test_a_link_gives_the_same_texts():
     assert len(written(at)) == 4
     for shown, steps in zip(written(at), own.steps, strict=True):
         assert shown == sampling_columns.readable(tokenizer.decode_bytes(s.id for s in steps))
-    assert at.toggle(key="same_dice").value and at.number_input(key="seed_1").value == 5
+    assert at.toggle(key="same_dice").value and with_settings(at, 1).number_input(key="seed_1").value == 5
 
 
 @pytest.mark.parametrize(
@@ -85,7 +92,7 @@ def test_what_cannot_be_generated_is_said_in_a_sentence():
 def test_presets_and_own_settings():
     at = finished(open_app("sampling"))
     at.selectbox(key="preset_0").set_value("top-k-50-top-p-0.95").run()
-    assert finished(at).number_input(key="top_k_0").value == 50
+    assert with_settings(at, 0).number_input(key="top_k_0").value == 50
     assert written(at)[0] == text_of(100, "The ", PRESETS["top-k-50-top-p-0.95"])
     at.number_input(key="seed_0").set_value(3).run()
     at.number_input(key="temperature_0").set_value(0.5).run()
@@ -100,14 +107,46 @@ def test_presets_and_own_settings():
     assert len(written(finished(at))) == 4 and at.selectbox(key="preset_3").value == "top-p-0.9"
 
 
+def test_closed_settings_and_tables_are_not_drawn():
+    at = finished(open_app("sampling"))
+    assert not at.number_input and not at.dataframe and not at.get("plotly_chart")
+    assert [box.proto.popover.label for box in at.get("popover")][-3:] == ["Settings"] * 3
+    at = with_settings(at, 1)
+    assert len(at.number_input) == 5 and at.toggle(key="slide_1").value is False
+    at.number_input(key="temperature_1").set_value(0.5).run()
+    assert "T 0.5 · seed 31415" in [caption.value for caption in finished(at).caption]
+    assert at.number_input(key="temperature_1").value == 0.5
+    at.session_state["settings_1"] = False
+    assert not finished(at.run()).number_input and at.session_state["sampling"].columns[1].temperature == 0.5
+    assert with_settings(at, 0, 1).number_input(key="temperature_1").value == 0.5
+    assert len(at.number_input) == 10
+    at.session_state["draw_all"] = True
+    step = sampling_columns.chosen(at.session_state[sampling_setup.COMPARISON][2])
+    assert at.run().dataframe[0].value["drawn"].tolist().index("◀") == step.rank - 1
+
+
+def test_the_bars_are_the_numbers_of_the_draw_shown():
+    at = finished(open_app("sampling", columns="0,0,1,1,9;1.5,12,0.9,1,30", step="50"))
+    at.session_state[sampling_columns.CHOSEN] = (1, 0)
+    at.run()
+    shown, comparison = table_of(at), at.session_state[sampling_setup.COMPARISON][2]
+    step = comparison.steps[1][0]
+    place = shown["piece"].index(comparison.tokenizer.piece_label(step.id))
+    assert list(shown) == ["piece", "raw", "temperature 1.5", "top-k 12", "top-p 0.9 = drawn from"]
+    assert float(shown["raw"][place]) == step.raw_probability
+    assert float(shown["top-p 0.9 = drawn from"][place]) == step.probability
+    assert [shown[name][-1] for name in list(shown)[2:]] == ["removed"] * 3
+
+
 def test_other_seeds_and_same_dice():
     at = finished(open_app("sampling"))
     at.button(key="other_seeds").click().run()
+    with_settings(at, 0, 1, 2)
     assert [at.number_input(key=f"seed_{number}").value for number in range(3)] == [31416] * 3
     at.toggle(key="same_dice").set_value(True).run()
     finished(at)
     assert any("same throw for all columns" in markdown.value for markdown in at.markdown)
-    assert len(at.get("plotly_chart")) == 2
+    assert len(at.get("plotly_chart")) == 1
     at.button(key="other_seeds").click().run()
     assert at.session_state["sampling"].dice == 31417
 
@@ -135,7 +174,7 @@ def test_the_draw_shown_is_the_distribution_drawn_from():
     comparison.advance(600)
     for steps in comparison.steps:
         for step in steps:
-            rows = sampling_step.stage_rows(comparison, step)
+            rows = sampling_stages.stage_rows(comparison, step)
             raw = model(torch.tensor([step.context_ids]))[0, -1].softmax(-1)
             drawn = next(row for row in rows if row.drawn)
             assert drawn.shares[0] == pytest.approx(raw[step.id].item(), abs=1e-12)
@@ -215,7 +254,8 @@ def test_twenty_seeds_with_cancel(monkeypatch: pytest.MonkeyPatch):
         at.run()
     table = at.dataframe[0].value
     assert table.iloc[0].tolist() == ["different texts", "1 of 20", table.iloc[0]["B"]]
-    assert len(at.dataframe[1].value) == 40 and not at.exception
+    at.session_state["seeds_texts"] = True
+    assert len(at.run().dataframe[1].value) == 40 and not at.exception
 
 
 def test_the_cache_is_measured_and_equal():

@@ -29,6 +29,7 @@ class Table {
       write(this.heads[at], column.name);
       this.heads[at].className = column.kind;
     });
+    this.plate.style.setProperty("--room", `${this.longest("bar")}ch`);
     this.fit(this.rows, this.body, "tr", data.columns[0].cells.length);
     this.rows.forEach((row, at) => this.draw(row, at));
     this.select(this.sender.owed(data.seen) ? this.selected : data.selected, first);
@@ -40,15 +41,24 @@ class Table {
     nodes.splice(wanted).forEach((node) => node.remove());
   }
 
+  // Characters of the longest cell of one kind: what bars leave free beside them, the same in each column.
+  longest(kind) {
+    const cells = this.data.columns.filter((column) => column.kind === kind).flatMap((column) => column.cells);
+    return Math.max(0, ...cells.map((cell) => cell.length));
+  }
+
   draw(row, at) {
-    const { columns } = this.data;
+    const { columns, faint } = this.data;
+    row.className = faint.includes(at) ? "faint" : "";
     while (row.children.length < columns.length) make("td", "", row);
     while (row.children.length > columns.length) row.lastChild.remove();
     columns.forEach((column, place) => {
       const cell = row.children[place];
-      cell.className = column.kind;
+      const share = String(column.shares?.[at] ?? "");
+      cell.className = column.kind === "bar" && !share ? "bar gone" : column.kind;
       write(cell, column.cells[at]);
-      const share = column.shares ? `${(100 * column.shares[at]).toFixed(2)}%` : "";
+      const hint = column.exact && column.exact[at] !== column.cells[at] ? column.exact[at] : "";
+      if (cell.title !== hint) cell.title = hint;
       if (cell.dataset.share !== share) {
         cell.dataset.share = share;
         cell.style.setProperty("--share", share);

@@ -10,7 +10,8 @@ from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 from minigpt.ui.text import t
 
-KINDS = ("text", "number", "share", "words")
+KINDS = ("text", "number", "share", "bar", "words")
+SHARED = ("share", "bar")  # kinds with shares
 _TABLE = component("table")
 
 
@@ -19,21 +20,25 @@ class Column:
     """One column: its heading, its cells, and how they are set.
 
     `cells` are texts, written exactly as they are. kind: "text" (a piece or a word, at the left), "number" (at the
-    right), "share", numbers with a bar over `shares`, which run from 0 to 1, or "words" (prose, which wraps). exact:
-    what is copied in place of the cells, such as every digit of rounded numbers.
+    right), "share", numbers with a bar behind them as wide as their `shares`, from 0 to 1, "bar", the same with the
+    numbers beside purple bars, where a share of None is something taken away, or "words" (prose, which wraps). The
+    bars of all "bar" columns of a table have one scale. exact: what is copied, and shown on hover, in place of the
+    cells, such as every digit of rounded numbers.
     """
 
     name: str
     cells: Sequence[str]
     kind: str = "text"
-    shares: Sequence[float] = ()
+    shares: Sequence[float | None] = ()
     exact: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"column {self.name!r} has kind {self.kind!r}; allowed are {', '.join(KINDS)}")
-        if self.kind == "share" and len(self.shares) != len(self.cells):
+        if self.kind in SHARED and len(self.shares) != len(self.cells):
             raise ValueError(f"column {self.name!r} has {len(self.shares)} shares for {len(self.cells)} cells")
+        if self.kind == "share" and None in self.shares:
+            raise ValueError(f"column {self.name!r} of kind 'share' has a share of None; only kind 'bar' may")
         if self.exact and len(self.exact) != len(self.cells):
             raise ValueError(f"column {self.name!r} has {len(self.exact)} exact texts for {len(self.cells)} cells")
 
@@ -46,15 +51,18 @@ def table(
     selected: int | None = None,
     on_select: Callable[[int], None] | None = None,
     height: int = 420,
+    faint: Sequence[int] = (),
 ) -> None:
     """Show columns of equal length; beyond `height` px the rows scroll under their headings.
 
     Row `selected` is marked and kept in view. With `on_select` a click, ArrowUp or ArrowDown chooses a row and calls
     `on_select(row)` before the next script run; Python owns the selection. A button copies everything with tabs
-    between cells. Raises ValueError for columns of different lengths, none at all, or a row that is not there.
+    between cells. Rows `faint` are grey, such as sums of what is not listed. Raises ValueError for columns of
+    different lengths, none at all, or a row that is not there.
     Example: `table([Column("id", ["84", "265"], "number"), Column("piece", ["T", "he·"])], key="t", label="Ids")`.
     """
-    data = payload(columns, label=label, selected=selected, active=on_select is not None, height=height)
+    active = on_select is not None
+    data = payload(columns, label=label, selected=selected, active=active, height=height, faint=faint)
     rows = len(columns[0].cells)
 
     def accept(choice: Any) -> None:
@@ -66,7 +74,13 @@ def table(
 
 
 def payload(
-    columns: Sequence[Column], *, label: str, selected: int | None, active: bool, height: int
+    columns: Sequence[Column],
+    *,
+    label: str,
+    selected: int | None,
+    active: bool,
+    height: int,
+    faint: Sequence[int] = (),
 ) -> dict[str, Any]:
     """The JSON the browser gets, checked; see `table` for the meaning and the errors."""
     lengths = {len(column.cells) for column in columns}
@@ -75,11 +89,14 @@ def payload(
     rows = lengths.pop()
     if selected is not None and not selection.is_index(selected, rows):
         raise ValueError(f"selected row is {selected!r}; allowed are 0 to {rows - 1} or None")
+    if wrong := [row for row in faint if not selection.is_index(row, rows)]:
+        raise ValueError(f"faint row is {wrong[0]!r}; allowed are 0 to {rows - 1}")
     return {
         "label": label,
         "selected": selected,
         "active": active,
         "height": height,
+        "faint": list(faint),
         "words": {"copy": t("Copy"), "copied": t("Copied")},
         "columns": [_plain(column) for column in columns],
     }
@@ -88,6 +105,6 @@ def payload(
 def _plain(column: Column) -> dict[str, Any]:
     """A column as JSON values, without what it does not have."""
     plain = {"name": column.name, "kind": column.kind, "cells": list(column.cells)}
-    if column.kind == "share":
-        plain["shares"] = [round(float(share), 4) for share in column.shares]
+    if column.kind in SHARED:
+        plain["shares"] = [None if share is None else round(float(share), 4) for share in column.shares]
     return plain | ({"exact": list(column.exact)} if column.exact else {})
