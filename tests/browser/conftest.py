@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.driver import BROWSERS, App, find_browser, launch
+from tests.browser.driver import BROWSERS, App, Profile, find_browser, launch
 from tests.browser.server import Server, serve
 
 
@@ -38,6 +38,14 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield server
 
 
+@pytest.fixture(scope="session")
+def profile(browser: Browser, server: Server) -> Iterator[Profile]:
+    """What the windows of one test after the other are opened in."""
+    profile = Profile(browser, server)
+    yield profile
+    profile.close()
+
+
 @pytest.fixture
 def viewport() -> tuple[int, int]:
     """Width and height of the window in px."""
@@ -51,9 +59,11 @@ def color_scheme() -> str:
 
 
 @pytest.fixture
-def app(browser: Browser, server: Server, viewport: tuple[int, int], color_scheme: str) -> Iterator[App]:
-    """A fresh window on the app, which must show no fault until the test ends."""
-    app = App(browser, server, viewport, color_scheme)
+def app(
+    browser: Browser, server: Server, profile: Profile, viewport: tuple[int, int], color_scheme: str
+) -> Iterator[App]:
+    """A new reader's window on the app, which must show no fault until the test ends."""
+    app = App(browser, server, viewport, color_scheme, profile)
     yield app
     app.page.wait_for_timeout(50)  # lets the last events arrive
     app.close()

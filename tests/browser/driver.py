@@ -11,17 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Locator, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright
 
 from tests.browser import scripts
 from tests.browser.server import Server
 from tests.browser.watch import Watch
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# A sandbox needs a user other than root; the rest keeps Chromium from looking for updates on the network.
+# A sandbox needs a user other than root; one process for all windows of a profile is what `Profile` needs; the
+# rest keeps Chromium from looking for updates on the network.
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    " --disable-component-update --disable-sync"
+    " --disable-component-update --disable-sync --process-per-site"
 ).split()
 QUIET_SECONDS = 0.3  # longer than Streamlit's 200 ms debounce of sliders, so a pending change is not missed
 PAINT_LIMIT = 12000  # px, the highest picture Chromium draws reliably
@@ -40,25 +41,63 @@ def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=FLAGS)
 
 
+def new_context(browser: Browser, server: Server) -> BrowserContext:
+    """Make a reader's profile: nothing in it yet."""
+    # Without a picture card every frame of an animation costs processor time.
+    return browser.new_context(base_url=server.url, reduced_motion="reduce")
+
+
+class Profile:
+    """A reader's profile that stays from one window to the next, as an open browser does.
+
+    Compiling Streamlit's scripts is most of the work of opening a page. A window parked at the server's health
+    answer keeps the process in which they are compiled; `forget` makes the next window a new reader's.
+    """
+
+    def __init__(self, browser: Browser, server: Server) -> None:
+        self.context = new_context(browser, server)
+        self._url = server.url
+        parked = self.context.new_page()
+        parked.goto("/_stcore/health")
+        self._session = self.context.new_cdp_session(parked)
+
+    def forget(self) -> None:
+        """Delete cookies and everything else the app has stored."""
+        self.context.clear_cookies()
+        self._session.send("Storage.clearDataForOrigin", {"origin": self._url, "storageTypes": "all"})
+
+    def close(self) -> None:
+        """Close every window."""
+        self.context.close()
+
+
 class App:
     """One reader's window on the app, with everything it showed being watched.
 
-    `scheme` is "light" or "dark": the app's theme follows the browser's preference, as for a real reader.
+    `scheme` is "light" or "dark": the app's theme follows the browser's preference, as for a real reader. The
+    reader has nothing stored; given a `profile`, whoever used it before is forgotten.
     """
 
-    def __init__(self, browser: Browser, server: Server, size: tuple[int, int], scheme: str) -> None:
-        self.context = browser.new_context(
-            base_url=server.url,
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme=scheme,
-            reduced_motion="reduce",  # without a picture card every frame of an animation costs processor time
-        )
+    def __init__(
+        self, browser: Browser, server: Server, size: tuple[int, int], scheme: str, profile: Profile | None = None
+    ) -> None:
+        if profile is not None:
+            profile.forget()
+        self.context = profile.context if profile is not None else new_context(browser, server)
+        self._others = list(self.context.pages) if profile is not None else None
         self.page: Page = self.context.new_page()
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+        self.page.emulate_media(color_scheme=scheme)
         self.watch = Watch(self.page, server)
 
     def close(self) -> None:
-        """Close the window; `watch.faults()` still answers."""
-        self.context.close()
+        """Close the window and those opened from it; `watch.faults()` still answers."""
+        if self._others is None:
+            self.context.close()
+            return
+        for page in self.context.pages:
+            if page not in self._others:
+                page.close()
 
     def open(self, page_name: str, **params: object) -> Page:
         """Load a page by its address ("" is the overview) with its URL parameters, and wait for it.
