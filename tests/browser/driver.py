@@ -115,7 +115,8 @@ class App:
         """
         end, since = time.monotonic() + seconds, None
         while time.monotonic() < end:
-            drawn = self.page.evaluate(scripts.DRAWN)
+            # A look at the page is work for it: none while a rerun is known to be asked for or running.
+            drawn = self.watch.idle and self.page.evaluate(scripts.DRAWN)
             if not (drawn and self.watch.idle):
                 since = None
             elif since is None:
@@ -123,7 +124,7 @@ class App:
             elif time.monotonic() - since >= QUIET_SECONDS:
                 return
             self.page.wait_for_timeout(30)
-        state = f"drawn: {drawn}, asked: {self.watch.asked}, running: {self.watch.running}"
+        state = f"idle and drawn: {drawn}, asked: {self.watch.asked}, running: {self.watch.running}"
         raise TimeoutError(f"{self.page.url} is not settled after {seconds:.0f} s ({state})")
 
     def milliseconds(self, act: Callable[[], object], appears: Locator) -> float:
