@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.driver import BROWSERS, App, Profile, find_browser, launch
+from tests.browser.driver import BROWSERS, ONE_PROCESS, App, Profile, find_browser, launch
 from tests.browser.server import Server, serve
 
 
@@ -26,7 +26,7 @@ def browser() -> Iterator[Browser]:
         missing = f"no browser: none of {', '.join(BROWSERS)} is on the PATH"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
     with sync_playwright() as playwright:
-        browser = launch(playwright)
+        browser = launch(playwright, ONE_PROCESS)
         yield browser
         browser.close()
 

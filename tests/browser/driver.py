@@ -18,12 +18,12 @@ from tests.browser.server import Server
 from tests.browser.watch import Watch
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-# A sandbox needs a user other than root; one process for all windows of a profile is what `Profile` needs; the
-# rest keeps Chromium from looking for updates on the network.
+# A sandbox needs a user other than root; the rest keeps Chromium from looking for updates on the network.
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    " --disable-component-update --disable-sync --process-per-site"
+    " --disable-component-update --disable-sync"
 ).split()
+ONE_PROCESS = "--process-per-site"  # for all windows of a profile, as `Profile` wants it
 QUIET_SECONDS = 0.3  # longer than Streamlit's 200 ms debounce of sliders, so a pending change is not missed
 PAINT_LIMIT = 12000  # px, the highest picture Chromium draws reliably
 
@@ -33,12 +33,12 @@ def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def launch(playwright: Playwright) -> Browser:
-    """Start the installed browser without a window; ValueError when there is none."""
+def launch(playwright: Playwright, *flags: str) -> Browser:
+    """Start the installed browser without a window, with more `flags`; ValueError when there is none."""
     path = find_browser()
     if path is None:
         raise ValueError(f"no browser found: looked for {', '.join(BROWSERS)} on the PATH")
-    return playwright.chromium.launch(executable_path=path, args=FLAGS)
+    return playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
 
 
 def new_context(browser: Browser, server: Server) -> BrowserContext:
@@ -51,7 +51,8 @@ class Profile:
     """A reader's profile that stays from one window to the next, as an open browser does.
 
     Compiling Streamlit's scripts is most of the work of opening a page. A window parked at the server's health
-    answer keeps the process in which they are compiled; `forget` makes the next window a new reader's.
+    answer keeps the process in which they are compiled (launch with ONE_PROCESS); `forget` makes the next window a
+    new reader's.
     """
 
     def __init__(self, browser: Browser, server: Server) -> None:
