@@ -17,10 +17,22 @@ settings.register_profile("minigpt", deadline=None)
 settings.load_profile("minigpt")
 
 
+# A file stays with one worker: the longest files first, so that no worker ends with a long one by itself.
+LONG_BROWSER_FILES = ("test_training.py", "test_smoke.py", "test_corpus.py", "test_story.py", "test_sampling.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the browser suite after everything else: the quick tests answer first, and Playwright's event
     loop, which lives as long as its fixtures, never meets a test that starts a loop of its own."""
-    items.sort(key=lambda item: "browser" in item.path.relative_to(ROOT).parts)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """0 for what is no browser test, then the browser's long files in their order, then its others."""
+    if "browser" not in item.path.relative_to(ROOT).parts:
+        return 0
+    name, long = item.path.name, LONG_BROWSER_FILES
+    return 1 + (long.index(name) if name in long else len(long))
 
 
 @pytest.fixture(scope="session")

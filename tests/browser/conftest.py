@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.driver import BROWSERS, App, find_browser, launch
+from tests.browser.driver import BROWSERS, ONE_PROCESS, App, Profile, find_browser, launch
 from tests.browser.server import Server, serve
 
 
@@ -26,7 +26,7 @@ def browser() -> Iterator[Browser]:
         missing = f"no browser: none of {', '.join(BROWSERS)} is on the PATH"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
     with sync_playwright() as playwright:
-        browser = launch(playwright)
+        browser = launch(playwright, ONE_PROCESS)
         yield browser
         browser.close()
 
@@ -36,6 +36,14 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """The app, started once for all browser tests."""
     with serve(home=tmp_path_factory.mktemp("home")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def profile(browser: Browser, server: Server) -> Iterator[Profile]:
+    """What the windows of one test after the other are opened in."""
+    profile = Profile(browser, server)
+    yield profile
+    profile.close()
 
 
 @pytest.fixture
@@ -51,9 +59,11 @@ def color_scheme() -> str:
 
 
 @pytest.fixture
-def app(browser: Browser, server: Server, viewport: tuple[int, int], color_scheme: str) -> Iterator[App]:
-    """A fresh window on the app, which must show no fault until the test ends."""
-    app = App(browser, server, viewport, color_scheme)
+def app(
+    browser: Browser, server: Server, profile: Profile, viewport: tuple[int, int], color_scheme: str
+) -> Iterator[App]:
+    """A new reader's window on the app, which must show no fault until the test ends."""
+    app = App(browser, server, viewport, color_scheme, profile)
     yield app
     app.page.wait_for_timeout(50)  # lets the last events arrive
     app.close()

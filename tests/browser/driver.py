@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Locator, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright
 
 from tests.browser import scripts
 from tests.browser.server import Server
@@ -23,6 +23,7 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
     " --disable-component-update --disable-sync"
 ).split()
+ONE_PROCESS = "--process-per-site"  # for all windows of a profile, as `Profile` wants it
 QUIET_SECONDS = 0.3  # longer than Streamlit's 200 ms debounce of sliders, so a pending change is not missed
 PAINT_LIMIT = 12000  # px, the highest picture Chromium draws reliably
 
@@ -32,33 +33,72 @@ def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def launch(playwright: Playwright) -> Browser:
-    """Start the installed browser without a window; ValueError when there is none."""
+def launch(playwright: Playwright, *flags: str) -> Browser:
+    """Start the installed browser without a window, with more `flags`; ValueError when there is none."""
     path = find_browser()
     if path is None:
         raise ValueError(f"no browser found: looked for {', '.join(BROWSERS)} on the PATH")
-    return playwright.chromium.launch(executable_path=path, args=FLAGS)
+    return playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
+
+
+def new_context(browser: Browser, server: Server) -> BrowserContext:
+    """Make a reader's profile: nothing in it yet."""
+    # Without a picture card every frame of an animation costs processor time.
+    return browser.new_context(base_url=server.url, reduced_motion="reduce")
+
+
+class Profile:
+    """A reader's profile that stays from one window to the next, as an open browser does.
+
+    Compiling Streamlit's scripts is most of the work of opening a page. A window parked at the server's health
+    answer keeps the process in which they are compiled (launch with ONE_PROCESS); `forget` makes the next window a
+    new reader's.
+    """
+
+    def __init__(self, browser: Browser, server: Server) -> None:
+        self.context = new_context(browser, server)
+        self._url = server.url
+        parked = self.context.new_page()
+        parked.goto("/_stcore/health")
+        self._session = self.context.new_cdp_session(parked)
+
+    def forget(self) -> None:
+        """Delete cookies and everything else the app has stored."""
+        self.context.clear_cookies()
+        self._session.send("Storage.clearDataForOrigin", {"origin": self._url, "storageTypes": "all"})
+
+    def close(self) -> None:
+        """Close every window."""
+        self.context.close()
 
 
 class App:
     """One reader's window on the app, with everything it showed being watched.
 
-    `scheme` is "light" or "dark": the app's theme follows the browser's preference, as for a real reader.
+    `scheme` is "light" or "dark": the app's theme follows the browser's preference, as for a real reader. The
+    reader has nothing stored; given a `profile`, whoever used it before is forgotten.
     """
 
-    def __init__(self, browser: Browser, server: Server, size: tuple[int, int], scheme: str) -> None:
-        self.context = browser.new_context(
-            base_url=server.url,
-            viewport={"width": size[0], "height": size[1]},
-            color_scheme=scheme,
-            reduced_motion="reduce",  # without a picture card every frame of an animation costs processor time
-        )
+    def __init__(
+        self, browser: Browser, server: Server, size: tuple[int, int], scheme: str, profile: Profile | None = None
+    ) -> None:
+        if profile is not None:
+            profile.forget()
+        self.context = profile.context if profile is not None else new_context(browser, server)
+        self._others = list(self.context.pages) if profile is not None else None
         self.page: Page = self.context.new_page()
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+        self.page.emulate_media(color_scheme=scheme)
         self.watch = Watch(self.page, server)
 
     def close(self) -> None:
-        """Close the window; `watch.faults()` still answers."""
-        self.context.close()
+        """Close the window and those opened from it; `watch.faults()` still answers."""
+        if self._others is None:
+            self.context.close()
+            return
+        for page in self.context.pages:
+            if page not in self._others:
+                page.close()
 
     def open(self, page_name: str, **params: object) -> Page:
         """Load a page by its address ("" is the overview) with its URL parameters, and wait for it.
@@ -76,7 +116,8 @@ class App:
         """
         end, since = time.monotonic() + seconds, None
         while time.monotonic() < end:
-            drawn = self.page.evaluate(scripts.DRAWN)
+            # A look at the page is work for it: none while a rerun is known to be asked for or running.
+            drawn = self.watch.idle and self.page.evaluate(scripts.DRAWN)
             if not (drawn and self.watch.idle):
                 since = None
             elif since is None:
@@ -84,7 +125,7 @@ class App:
             elif time.monotonic() - since >= QUIET_SECONDS:
                 return
             self.page.wait_for_timeout(30)
-        state = f"drawn: {drawn}, asked: {self.watch.asked}, running: {self.watch.running}"
+        state = f"idle and drawn: {drawn}, asked: {self.watch.asked}, running: {self.watch.running}"
         raise TimeoutError(f"{self.page.url} is not settled after {seconds:.0f} s ({state})")
 
     def milliseconds(self, act: Callable[[], object], appears: Locator) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.driver import App
+from tests.browser.driver import App, Profile
 from tests.browser.server import ROOT, Server, serve
 
 SAMPLE = """
@@ -59,12 +59,19 @@ def sample(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield server
 
 
+@pytest.fixture(scope="module")
+def profile(browser: Browser, sample: Server) -> Iterator[Profile]:
+    profile = Profile(browser, sample)
+    yield profile
+    profile.close()
+
+
 @pytest.fixture
-def window(browser: Browser, sample: Server) -> Iterator[Callable[..., App]]:
+def window(browser: Browser, sample: Server, profile: Profile) -> Iterator[Callable[..., App]]:
     opened: list[App] = []
 
     def new(size: tuple[int, int] = (1000, 700), scheme: str = "light") -> App:
-        opened.append(App(browser, sample, size, scheme))
+        opened.append(App(browser, sample, size, scheme, profile))
         return opened[-1]
 
     yield new
@@ -91,6 +98,19 @@ def test_settle_waits_for_a_slow_click_and_for_a_rerun_the_script_asks_for(windo
     page.get_by_role("button", name="Count").click()
     app.settle()
     assert page.get_by_text("n=1").is_visible()
+
+
+def test_a_profile_forgets_its_last_reader(window):
+    app = window()
+    page = app.open("")
+    page.evaluate("localStorage.mine = 1; document.cookie = 'mine=1'")
+    other = app.context.new_page()
+    page.reload()
+    assert page.evaluate("[localStorage.mine, document.cookie.includes('mine')]") == ["1", True]
+    app.close()
+    assert page.is_closed() and other.is_closed()
+    page = window().open("")
+    assert page.evaluate("[localStorage.mine ?? null, document.cookie.includes('mine')]") == [None, False]
 
 
 def test_settle_says_what_it_waits_for(window):

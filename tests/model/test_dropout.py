@@ -111,7 +111,7 @@ def test_rate_scale_and_dtype(rate: float, dtype: torch.dtype):
     kept = dropped[dropped != 0]
     assert dropped.dtype == dtype and dropped.shape == x.shape
     assert 1 - kept.numel() / x.numel() == pytest.approx(rate, abs=0.01)
-    assert kept.tolist() == pytest.approx([3 / (1 - rate)] * kept.numel(), rel=1e-4)
+    assert (kept / (3 / (1 - rate)) - 1).abs().max().item() <= 1e-4
 
 
 def test_neighbours_drop_independently():
