@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--actions", type=int, default=20, help="of each kind and page (default: 20)")
     parser.add_argument("--model", default="mini-gpt", help="source to look at (default: the shipped run)")
     parser.add_argument("--trainings", type=int, default=0, help="measure page changes while so many others train")
-    parser.add_argument("--away", action="store_true", help="with --trainings: their windows are emptied meanwhile")
+    parser.add_argument("--away", action="store_true", help="with --trainings: the watching windows are emptied")
     options = parser.parse_args()
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
         browser = launch(playwright)

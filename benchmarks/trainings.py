@@ -1,10 +1,10 @@
 """How fast pages change while others train: python benchmarks/pages.py --trainings 3 [--actions 20] [--away]
 
-As many browsers start a run each, on corpora of their own, and watch it; then another reader walks through
-the pages. Prints the time from each press on Start to the first step on screen, and per page the median
-and the 95th percentile of the time from the press on its link to the second frame after the page has last
-changed; at the end over all pages, and how far the runs came meanwhile. All these browsers share this machine's
-cores; with --away the trainers' windows are emptied once their runs go on, as if they stood on other desks.
+As many browsers start a run each, on corpora of their own; then the last one walks through the pages while
+the others watch their runs. Prints the time from each press on Start to the first step on screen, and per page
+the median and the 95th percentile of the time from the press on its link to the second frame after the page has
+last changed; at the end over all pages, and how far the runs came meanwhile. All these browsers share this
+machine's cores; with --away the watching windows are emptied, as if they stood on other desks.
 """
 
 import statistics
@@ -27,17 +27,15 @@ FIRST_STEP = """() => {
 
 def measure(browser: Browser, server: Server, trainings: int, actions: int, watch: str, away: bool) -> None:
     """Print the figures. `watch` is the script that notes presses and changes of a page."""
-    pupils = [App(browser, server, (1200, 900), "light") for _ in range(trainings)]
+    pupils = [App(browser, server, (1440, 900), "light") for _ in range(trainings)]
     for place, pupil in enumerate(pupils):
         seconds = start(pupil, CORPORA[place % len(CORPORA)], watch)
         print(f"run {place + 1}, {CORPORA[place % len(CORPORA)]}: first step on screen {seconds:.2f} s after Start")
     before = [step(pupil) for pupil in pupils]
     addresses = [pupil.page.url for pupil in pupils]
-    for pupil in pupils if away else []:
+    *watching, reader = pupils
+    for pupil in watching if away else []:
         pupil.page.goto("about:blank")
-    reader = App(browser, server, (1440, 900), "light")
-    reader.open("")
-    reader.page.evaluate(watch)
     times: dict[str, list[float]] = {name: [] for name in PAGES}
     for turn in range(actions + 1):
         for name in PAGES:
@@ -48,12 +46,12 @@ def measure(browser: Browser, server: Server, trainings: int, actions: int, watc
     for name, spent in [*times.items(), ("all", [spent for row in times.values() for spent in row])]:
         centiles = statistics.quantiles(spent, n=20, method="inclusive")
         print(f"{name or 'overview':<10} {statistics.median(spent):>7.0f} {centiles[-1]:>7.0f}")
-    for pupil, address in zip(pupils, addresses, strict=True) if away else []:
+    for pupil, address in zip(pupils, addresses, strict=True):
         pupil.page.goto(address)
         pupil.page.wait_for_function(FIRST_STEP, timeout=LONG)
     print("steps of the runs meanwhile:", ", ".join(f"{step(p) - b:,}" for p, b in zip(pupils, before, strict=True)))
-    for app in (reader, *pupils):
-        app.close()
+    for pupil in pupils:
+        pupil.close()
 
 
 def start(app: App, corpus: str, watch: str) -> float:

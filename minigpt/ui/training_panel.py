@@ -202,9 +202,10 @@ def _losses(data: Feed, others: list[str]) -> list[Curve]:
 
 
 def _second_chart(data: Feed, span: tuple[int, int]) -> None:
+    """Gradient norms or the learning rate, for whoever asks: a third of the cost of a look."""
     names = {"gradient": t("Gradient norms"), "rate": t("Learning rate")}
     shown = st.segmented_control(
-        t("Second chart"), SECOND_CHARTS, key="train_second", format_func=names.get, default="gradient",
+        t("Second chart"), SECOND_CHARTS, key="train_second", format_func=names.get,
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
     if shown is None:
