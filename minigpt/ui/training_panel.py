@@ -1,7 +1,7 @@
 """The live part of the training page: buttons, numbers, curves, and the step in slow motion.
 
-Drawn four times a second until the first step is there, twice a second for the next moments and in slow motion,
-every other second later: a long curve hardly moves, and a class of readers shares the machine with the trainer.
+Drawn twice a second at first and in slow motion, every other second later: a long curve hardly moves, and a class
+of readers shares the machine with the trainer.
 """
 
 import json
@@ -38,7 +38,7 @@ from minigpt.ui.trainer import State, state
 CURVE_PIXELS = 300  # in view at 900 px together with all above it
 STEP_CURVE_PIXELS = 230  # so that what one step did begins in view as well
 SECOND_CHARTS = ("gradient", "rate")
-FIRST_SECONDS, POLL_SECONDS, CALM_SECONDS = 0.25, 0.5, 2.0  # between two looks at a run
+POLL_SECONDS, CALM_SECONDS = 0.5, 2.0  # between two looks at a run
 LIVELY = 12.0  # seconds that a run is watched before the looks become calm
 A_READER = 0.15  # seconds for each reader who watches a run, so that a whole class is served; in whole seconds
 STRIP_SECONDS = 3.0  # between reruns of the whole page for new steps on the strip's slider
@@ -52,7 +52,7 @@ def draw(id: str, others: list[str]) -> None:
     going = state(id).going
     if st.session_state.get(WATCHED, ("",))[0] != id:
         st.session_state[WATCHED] = (id, time.monotonic())
-    pause = _pause(id) if going else None
+    pause = _pause() if going else None
     st.session_state[DRAWN] = (time.monotonic(), _saved(id))
     st.fragment(_panel, run_every=pause)(id, others, pause)
 
@@ -76,13 +76,11 @@ def feed(id: str) -> Feed:
     return st.session_state.setdefault(FEEDS, {}).setdefault(id, Feed(folder)).update()
 
 
-def _pause(id: str) -> float:
+def _pause() -> float:
     """Seconds between two looks at a run that goes on."""
     watched = time.monotonic() - st.session_state[WATCHED][1]
     lively = watched < LIVELY or training_controls.speed()
-    first = lively and not feed(id).step
-    pause = FIRST_SECONDS if first else POLL_SECONDS if lively else CALM_SECONDS
-    return max(pause, round(A_READER * watching.readers()))
+    return max(POLL_SECONDS if lively else CALM_SECONDS, round(A_READER * watching.readers()))
 
 
 def _panel(id: str, others: list[str], pause: float | None) -> None:
@@ -97,7 +95,7 @@ def _panel(id: str, others: list[str], pause: float | None) -> None:
         messages.problem(fault)
     if now.status in ("failed", "deleted"):
         messages.problem(_failure(id, now))
-    if pause != (_pause(id) if now.going else None) or _strip_is_behind(id):
+    if pause != (_pause() if now.going else None) or _strip_is_behind(id):
         st.rerun()
     if now.status == "deleted":
         return
