@@ -13,7 +13,8 @@ class Watch:
     """Collects every fault of one page and knows whether the app still has a rerun to do.
 
     A fault is: a console error, an uncaught JavaScript error, a request that failed or got a status of 400
-    or more, a request to another address than `server`, an exception the script showed or the server logged.
+    or more, a request to another address than `server`, an exception the script showed or the server logged, an
+    element sent by reference (see .streamlit/config.toml).
     """
 
     def __init__(self, page: Page, server: Server) -> None:
@@ -84,6 +85,8 @@ class Watch:
         elif kind == "script_finished":
             # A script that ends early for a rerun (st.rerun, or a click meanwhile) starts again at once.
             self.running = message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        elif kind == "ref_hash":
+            self._fault(f"element sent by reference, at {list(message.metadata.delta_path)}")
         elif kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
             shown = message.delta.new_element.exception
             self._fault(f"exception on the page: {shown.type}: {shown.message}", when=not shown.is_warning)
