@@ -72,7 +72,6 @@ with large:
     st.caption(attending.padding_sentence(view, padding))
 
 
-
 def cell_panel() -> None:
     """The clicked cell: its dot product, its share."""
     st.subheader(t("Query {query} and key {key} in numbers", query=query, key=key))

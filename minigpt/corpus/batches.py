@@ -63,9 +63,7 @@ def record_ids(text: str, tokenizer: Tokenizer, context_length: int) -> list[int
     return [tokenizer.bos, *ids, tokenizer.eos]
 
 
-def batch_records(
-    texts: Sequence[str], tokenizer: Tokenizer, context_length: int, slots: int | None = None
-) -> Batch:
+def batch_records(texts: Sequence[str], tokenizer: Tokenizer, context_length: int, slots: int | None = None) -> Batch:
     """A batch of whole records in `slots` slots (the context length by default).
 
     Inputs drop the last id and targets the first: shifted once, EOS is scored, BOS is never a target.

@@ -53,9 +53,7 @@ class TooLong:
         )
 
 
-def too_long(
-    corpus: Corpus, tokenizer: Tokenizer, context_length: int, known: Statistics | None = None
-) -> TooLong:
+def too_long(corpus: Corpus, tokenizer: Tokenizer, context_length: int, known: Statistics | None = None) -> TooLong:
     """The records that do not fit into `context_length` positions; `known` saves counting again.
 
     Raises ValueError for a context below 1, and as `statistics` does.

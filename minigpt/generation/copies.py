@@ -53,9 +53,7 @@ def longest_copy(output: str | bytes, records: Sequence[str | bytes]) -> Copy:
     return found
 
 
-def _longer_match(
-    automaton: "_Automaton", grams: list[set], record: str | bytes, best: int
-) -> tuple[int, int]:
+def _longer_match(automaton: "_Automaton", grams: list[set], record: str | bytes, best: int) -> tuple[int, int]:
     """Return (start in the record, length) of its longest match if longer than `best`, else (0, best).
 
     Only windows of best + 1 items matter. If the last items of a window occur nowhere in the output, no
@@ -88,9 +86,7 @@ class _Automaton:
         for item in text:
             last = self._append(last, item)
 
-    def read(
-        self, record: str | bytes, start: int, at_least_to: int, fewest: int, best: int
-    ) -> tuple[int, int, int]:
+    def read(self, record: str | bytes, start: int, at_least_to: int, fewest: int, best: int) -> tuple[int, int, int]:
         """Read from `start` to `at_least_to`, and on while the current match has `fewest` items.
 
         Returns the end and length of the first longest match above `best` (else 0 and best), and the

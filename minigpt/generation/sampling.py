@@ -179,9 +179,7 @@ def filter_chain(logits: Tensor, settings: SampleConfig, forbidden: Tensor | Non
     )
 
 
-def next_token_probabilities(
-    logits: Tensor, settings: SampleConfig, forbidden: Tensor | None = None
-) -> Tensor:
+def next_token_probabilities(logits: Tensor, settings: SampleConfig, forbidden: Tensor | None = None) -> Tensor:
     """Return the distribution that `filter_chain` ends with, bit for bit, without the intermediates.
 
     Arguments, errors and shapes are those of `filter_chain`. Top-p among the k best needs no other tokens

@@ -120,10 +120,12 @@ def _as_int(name: str, value: object, low: int, high: int | None = None) -> int:
     return int(value)
 
 
-PRESETS: Mapping[str, SampleConfig] = MappingProxyType({
-    "greedy": SampleConfig(temperature=0.0),
-    "temperature-0.8": SampleConfig(temperature=0.8),
-    "top-k-20": SampleConfig(top_k=20),
-    "top-p-0.9": SampleConfig(top_p=0.9),
-    "top-k-50-top-p-0.95": SampleConfig(temperature=0.8, top_k=50, top_p=0.95),
-})
+PRESETS: Mapping[str, SampleConfig] = MappingProxyType(
+    {
+        "greedy": SampleConfig(temperature=0.0),
+        "temperature-0.8": SampleConfig(temperature=0.8),
+        "top-k-20": SampleConfig(top_k=20),
+        "top-p-0.9": SampleConfig(top_p=0.9),
+        "top-k-50-top-p-0.95": SampleConfig(temperature=0.8, top_k=50, top_p=0.95),
+    }
+)

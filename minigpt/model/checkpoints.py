@@ -48,9 +48,7 @@ def packed(tensors: dict[str, torch.Tensor], about: dict[str, str]) -> bytes:
     return len(text).to_bytes(8, "little") + text + content[start:]
 
 
-def load_checkpoint(
-    path: str | Path, config: ModelConfig | None = None, tokenizer: str | None = None
-) -> Checkpoint:
+def load_checkpoint(path: str | Path, config: ModelConfig | None = None, tokenizer: str | None = None) -> Checkpoint:
     """Read a checkpoint.
 
     Raises ValueError when the file is no minigpt checkpoint or damaged, when `config` or the

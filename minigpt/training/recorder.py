@@ -261,5 +261,3 @@ def checkpoint_steps(folder: Path) -> tuple[int, ...]:
 def is_power_of_two(step: int) -> bool:
     """Whether `step` is 1, 2, 4, 8, ..."""
     return step > 0 and step & (step - 1) == 0
-
-

@@ -27,24 +27,18 @@ TEXTS = ["A cat sat by the door.", "春眠不觉晓，处处闻啼鸟。", HOSTI
 
 def arguments() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("outdir", type=Path)
     parser.add_argument("--pages", nargs="+", help='page addresses, "" is the overview; default: all')
     parser.add_argument("--texts", nargs="+", default=TEXTS, help="values of the text parameter")
     parser.add_argument("--widths", nargs="+", type=int, default=[1440, 820])
     parser.add_argument("--schemes", nargs="+", choices=["light", "dark"], default=["light", "dark"])
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="more URL parameters")
-    parser.add_argument(
-        "--root", type=Path, default=Path(__file__).resolve().parents[2], help="app.py's folder"
-    )
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2], help="app.py's folder")
     return parser.parse_args()
 
 
-def take(
-    browser: Browser, server: Server, file: Path, page: str, params: dict, width: int, scheme: str
-) -> list[str]:
+def take(browser: Browser, server: Server, file: Path, page: str, params: dict, width: int, scheme: str) -> list[str]:
     """Save one picture and return the page's faults."""
     app = App(browser, server, (width, 900), scheme)
     try:
@@ -76,9 +70,7 @@ def write_index(outdir: Path, names: list[str]) -> None:
         for name in names
     )
     style = "body{display:flex;flex-wrap:wrap;align-items:start;font:14px sans-serif}figure{margin:8px}"
-    (outdir / "index.html").write_text(
-        f'<meta charset="utf-8"><style>{style}</style>\n{figures}', encoding="utf-8"
-    )
+    (outdir / "index.html").write_text(f'<meta charset="utf-8"><style>{style}</style>\n{figures}', encoding="utf-8")
 
 
 def main() -> int:
@@ -98,9 +90,7 @@ def main() -> int:
             pages, enumerate(args.texts), args.schemes, args.widths
         ):
             name = f"{page or 'overview'}-text{i}-{scheme}-{width}"
-            faults = take(
-                browser, server, args.outdir / f"{name}.png", page, {"text": text, **extra}, width, scheme
-            )
+            faults = take(browser, server, args.outdir / f"{name}.png", page, {"text": text, **extra}, width, scheme)
             names.append(name)
             broken |= bool(faults)
             print(name, "ok" if not faults else "FAULTS\n  " + "\n  ".join(faults), flush=True)

@@ -164,7 +164,7 @@ def test_names_and_ids_are_checked_too():
 @pytest.mark.parametrize("validates", [0, 1, 4097])
 def test_hash_is_that_of_the_whole_json(size: int, validates: int):
     """Run folders hold it: however it is reckoned, it is the SHA-256 of one JSON text."""
-    made = corpus([f"é{i}\u2028\"\\\n\x7f😀" for i in range(size)], [f"v{i}" for i in range(validates)])
+    made = corpus([f'é{i}\u2028"\\\n\x7f😀' for i in range(size)], [f"v{i}" for i in range(validates)])
     rows = [[{"id": r.id, "text": r.text} for r in split] for split in (made.train, made.validation)]
     content = json.dumps({"train": rows[0], "validation": rows[1]})
     assert made.hash == hashlib.sha256(content.encode()).hexdigest()[:16]
@@ -172,7 +172,7 @@ def test_hash_is_that_of_the_whole_json(size: int, validates: int):
 
 @pytest.mark.parametrize("validates", [0, 2])
 def test_the_own_format_is_plain_indented_json(validates: int):
-    made = corpus([f"é{i}\u2028\"\\\n\x7f\0😀" for i in range(3)], [f"v{i}" for i in range(validates)], name='n"ü')
+    made = corpus([f'é{i}\u2028"\\\n\x7f\0😀' for i in range(3)], [f"v{i}" for i in range(validates)], name='n"ü')
     rows = [[{"id": r.id, "text": r.text} for r in split] for split in (made.train, made.validation)]
     content = {"version": made.name, "train": rows[0], "validation": rows[1]}
     assert made.to_json() == json.dumps(content, ensure_ascii=False, indent=2) + "\n"

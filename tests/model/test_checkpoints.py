@@ -108,9 +108,7 @@ class Marker:
 
 
 @pytest.mark.parametrize("kind", ["pickle", "torch", "text", "zip", "empty", "truncated", "foreign"])
-def test_other_files_are_refused_and_never_unpickled(
-    small, path: Path, kind: str, capfd: pytest.CaptureFixture[str]
-):
+def test_other_files_are_refused_and_never_unpickled(small, path: Path, kind: str, capfd: pytest.CaptureFixture[str]):
     if kind == "pickle":
         path.write_bytes(pickle.dumps(Marker()))
     elif kind == "torch":

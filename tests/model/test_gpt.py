@@ -77,9 +77,7 @@ def scalar_logits(model: MiniGPT, ids: list[int]) -> list[list[float]]:
             x[t] = [a + b for a, b in zip(x[t], added, strict=True)]
     columns = [list(column) for column in zip(*weights["token_embedding"], strict=True)]
     head = weights.get("head", columns)
-    return [
-        affine(norm(row, weights, "final_norm", config.norm_epsilon), head, weights.get("head_bias")) for row in x
-    ]
+    return [affine(norm(row, weights, "final_norm", config.norm_epsilon), head, weights.get("head_bias")) for row in x]
 
 
 def test_logits_equal_the_scalar_reading(grid_model: MiniGPT, tolerance: float):

@@ -54,9 +54,7 @@ def anatomy(
     A click, Enter or Space on a mark calls `on_choose(mark.id)` in a callback before the next script run; on
     the selected mark it calls `on_choose("")`. Raises ValueError for a missing part or a mark on an unknown one.
     """
-    data = payload(
-        parts, marks, label=label, frame=frame, ends=ends, heads=heads, residual=residual, selected=selected
-    )
+    data = payload(parts, marks, label=label, frame=frame, ends=ends, heads=heads, residual=residual, selected=selected)
     ids = ["", *(mark.id for mark in marks)]
 
     def accept(choice: Any) -> None:
