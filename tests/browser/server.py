@@ -76,10 +76,14 @@ def _wait_for_health(process: subprocess.Popen, server: Server, seconds: float) 
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Stop the server with everything in its process group."""
+    """Stop the server with everything in its process group, and wait for it: a trainer still writes what it did."""
     for number in (signal.SIGTERM, signal.SIGKILL):
+        end = time.monotonic() + 10
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=10)
-            return
+            while time.monotonic() < end:
+                process.poll()  # what has ended leaves the group only when it is asked for
+                os.killpg(process.pid, 0)
+                time.sleep(0.05)
+            continue
+        return
