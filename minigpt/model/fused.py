@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from minigpt.model.dropout import Dropout, NoDropout, SeededDropout
 
-QUERIES = 32  # worked on together: the first ones need only the first keys
+QUERIES = 64  # worked on together: the first ones need only the first keys
 
 
 class FusedAttention:
@@ -51,6 +51,8 @@ class _DroppedAttention(torch.autograd.Function):
 
     Queries are taken some at a time, which need no later key: a portion has the queries from `start` to
     before `end` and as many keys as `end`. The copies of Q and V hold 1 / sqrt(D) and dropout's scale.
+    The gradient of the softmax needs, of each row, the sum of weight times gradient: it is the mixture
+    times its own gradient (T. Dao et al. (2022), FlashAttention, appendix B), so that no mask is kept.
     """
 
     @staticmethod
@@ -59,35 +61,32 @@ class _DroppedAttention(torch.autograd.Function):
         q, k, v = copied
         q.mul_(1 / sqrt(q.shape[-1]))
         v.mul_(dropout.scale)
-        portions, mixtures, kept = _portions(q.shape[1]), [], []
-        sizes = [len(q) * (end - start) * end for start, end in portions]
-        masks = dropout.mask(torch.Size([sum(sizes)]), qkv.dtype).split(sizes)
-        for (start, end), mask in zip(portions, masks, strict=True):
+        mixtures, kept = torch.empty_like(q), []
+        for start, end in _portions(q.shape[1]):
             keys = k[:, :end].transpose(1, 2)
             weights = torch.baddbmm(hidden[start:end, :end], q[:, start:end], keys).softmax(-1)  # (B H, queries, keys)
-            dropped = weights * mask.view(weights.shape)
-            mixtures.append(dropped @ v[:, :end])  # (B H, queries, D)
-            kept += [weights, mask, dropped]
-        ctx.save_for_backward(copied, *kept)
+            dropped = dropout.mask(weights.shape, weights.dtype).mul_(weights)
+            mixtures[:, start:end] = dropped @ v[:, :end]
+            kept += [weights, dropped]
+        ctx.save_for_backward(copied, mixtures, *kept)
         ctx.heads, ctx.scale = heads, dropout.scale
-        return torch.cat(mixtures, 1).unflatten(0, (-1, heads)).transpose(1, 2).flatten(2)  # (B, T, C)
+        return mixtures.unflatten(0, (-1, heads)).transpose(1, 2).flatten(2)  # (B, T, C)
 
     @staticmethod
     def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        copied, *kept = ctx.saved_tensors
+        copied, mixtures, *kept = ctx.saved_tensors
         q, k, v = copied
         given = gradient.unflatten(-1, (ctx.heads, -1)).transpose(1, 2).flatten(0, 1)  # (B H, T, D)
-        portions, found = _portions(q.shape[1]), torch.zeros_like(copied)
-        to_q, to_k, to_v, parts = *found, []
-        for number, (start, end) in enumerate(portions):
-            weights, mask, dropped = kept[3 * number : 3 * number + 3]
+        sums = (given * mixtures).sum(-1, keepdim=True)  # (B H, T, 1)
+        to_q, to_k, to_v = found = torch.zeros_like(copied)
+        for number, (start, end) in enumerate(_portions(q.shape[1])):
+            weights, dropped = kept[2 * number : 2 * number + 2]
             some = given[:, start:end]  # (B H, queries, D)
-            to_v[:, :end] += dropped.transpose(1, 2) @ some
-            to_weights = (some @ v[:, :end].transpose(1, 2)).mul_(mask.view(weights.shape))
-            to_scores = torch._softmax_backward_data(to_weights, weights, -1, weights.dtype)
-            to_k[:, :end] += to_scores.transpose(1, 2) @ q[:, start:end]
-            parts.append(to_scores @ k[:, :end])
-        torch.cat(parts, 1, out=to_q)
+            to_v[:, :end].baddbmm_(dropped.transpose(1, 2), some)
+            to_scores = (some @ v[:, :end].transpose(1, 2)).mul_(dropped)
+            to_scores.addcmul_(weights, sums[:, start:end], value=-1)
+            to_k[:, :end].baddbmm_(to_scores.transpose(1, 2), q[:, start:end])
+            to_q[:, start:end] = to_scores @ k[:, :end]
         to_q.mul_(1 / sqrt(q.shape[-1]))
         to_v.mul_(ctx.scale)
         batch = found.unflatten(1, (-1, ctx.heads))  # (3, B, H, T, D)

@@ -168,8 +168,8 @@ def sentence(work: Measurement) -> str:
     every = "" if work.every == 1 else t(" Without the cache every {every}th token was measured.", every=work.every)
     return (
         t(
-            "{tokens} tokens after a prompt of {prompt}: **{ratio:.1f} times faster with the cache**. The logits differ by "
-            "at most {difference}.",
+            "{tokens} tokens after a prompt of {prompt}: **{ratio:.1f} times faster with the cache**. "
+            "The logits differ by at most {difference}.",
             tokens=found.tokens,
             prompt=work.prompt,
             ratio=found.ratio,

@@ -103,7 +103,7 @@ def test_dropped_attention_and_its_gradient_by_definition(queries, monkeypatch):
     drop, found = SeededDropout(0.4, torch.Generator().manual_seed(6)), qkv.grad.clone()
     masks, ends = torch.zeros(4, 8, 8, dtype=torch.float64), [(s, min(8, s + queries)) for s in range(0, 8, queries)]
     sizes = [4 * (end - start) * end for start, end in ends]
-    bits = drop.mask(torch.Size([sum(sizes)]), torch.float64).split(sizes)
+    bits = [drop.mask(torch.Size([size]), torch.float64) for size in sizes]
     for (start, end), some in zip(ends, bits, strict=True):
         masks[:, start:end, :end] = some.view(4, -1, end)
     q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in qkv.chunk(3, -1))
