@@ -166,17 +166,15 @@ def sentence(work: Measurement) -> str:
     """What the cache saved, and that it changed nothing (Markdown)."""
     found = summarize(work.steps)
     every = "" if work.every == 1 else t(" Without the cache every {every}th token was measured.", every=work.every)
-    return (
-        t(
-            "{tokens} tokens after a prompt of {prompt}: **{ratio:.1f} times faster with the cache**. "
-            "The logits differ by at most {difference}.",
-            tokens=found.tokens,
-            prompt=work.prompt,
-            ratio=found.ratio,
-            difference=scientific(found.difference) if found.difference else "0",
-        )
-        + every
+    saved = t(
+        "{tokens} tokens after a prompt of {prompt}: **{ratio:.1f} times faster with the cache**. "
+        "The logits differ by at most {difference}.",
+        tokens=found.tokens,
+        prompt=work.prompt,
+        ratio=found.ratio,
+        difference=scientific(found.difference) if found.difference else "0",
     )
+    return saved + every
 
 
 def cost_frame(work: Measurement) -> pd.DataFrame:

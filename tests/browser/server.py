@@ -79,11 +79,16 @@ def _end(process: subprocess.Popen) -> None:
     """Stop the server with everything in its process group, and wait for it: a trainer still writes what it did."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         end = time.monotonic() + 10
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-            while time.monotonic() < end:
-                process.poll()  # what has ended leaves the group only when it is asked for
-                os.killpg(process.pid, 0)
-                time.sleep(0.05)
-            continue
-        return
+        while _signal(process, number) and time.monotonic() < end:
+            number = 0  # once is enough; from now on only whether somebody is left
+            time.sleep(0.05)
+
+
+def _signal(process: subprocess.Popen, number: int) -> bool:
+    """Send a signal to the process group (0 sends nothing); whether anybody is in it."""
+    process.poll()  # what has ended leaves the group only when it is asked for
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        return False
+    return True

@@ -143,7 +143,7 @@ def test_published_numbers_of_mg1(mg1):
     model, trace = mg1
     block = trace.blocks[0]
     norm = worked(model, trace, block.norm1, 5, 0)
-    assert norm.expression == ("(0.0461549 − 0.00504479) / √(0.000740764 + 0.000010) · 1.000000 + 0.000000 = 1.500366")
+    assert norm.expression == "(0.0461549 − 0.00504479) / √(0.000740764 + 0.000010) · 1.000000 + 0.000000 = 1.500366"
     assert norm.steps[0].endswith(" / 16 = 0.00504479")
     assert worked(model, trace, trace.token_embedding, 5, 0).expression == "token table[277, 0] = 0.0182134"
     assert worked(model, trace, block.block_input, 5, 0).expression == "0.0182134 + 0.0279415 = 0.0461549"

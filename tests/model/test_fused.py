@@ -101,11 +101,10 @@ def test_dropped_attention_and_its_gradient_by_definition(queries, monkeypatch):
     joined = FusedAttention(8, None, torch.float64, drop)(qkv, 2)
     (joined * direction).sum().backward()
     drop, found = SeededDropout(0.4, torch.Generator().manual_seed(6)), qkv.grad.clone()
-    masks, ends = torch.zeros(4, 8, 8, dtype=torch.float64), [(s, min(8, s + queries)) for s in range(0, 8, queries)]
-    sizes = [4 * (end - start) * end for start, end in ends]
-    bits = [drop.mask(torch.Size([size]), torch.float64) for size in sizes]
-    for (start, end), some in zip(ends, bits, strict=True):
-        masks[:, start:end, :end] = some.view(4, -1, end)
+    masks = torch.zeros(4, 8, 8, dtype=torch.float64)
+    for start in range(0, 8, queries):
+        end = min(8, start + queries)
+        masks[:, start:end, :end] = drop.mask(torch.Size([4, end - start, end]), torch.float64)
     q, k, v = (part.unflatten(-1, (2, 4)).transpose(1, 2) for part in qkv.chunk(3, -1))
     scores = (q @ k.transpose(-2, -1) / 2).masked_fill(torch.ones(8, 8).triu(1).bool(), float("-inf"))
     expected = ((scores.softmax(-1) * masks.view(2, 2, 8, 8) * drop.scale) @ v).transpose(1, 2).flatten(2)

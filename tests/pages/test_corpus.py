@@ -191,7 +191,7 @@ def test_the_column_is_chosen_when_there_is_no_text():
     at = upload(open_app("corpus"), "a.csv", "id,content\n1,the red key\n2,the blue key\n3,NA\n")
     assert not at.error and not metrics(at), "a question, and nothing is chosen for the reader"
     asked = at.info[0].value.replace("\\", "")
-    assert asked == ("Which column holds the texts? None is called 'text'. Likely 'content', which holds the longest.")
+    assert asked == "Which column holds the texts? None is called 'text'. Likely 'content', which holds the longest."
     at.pills[0].set_value("content").run()
     assert not at.error and texts(at) == ["the red key", "the blue key", "NA"]
 
