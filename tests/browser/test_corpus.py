@@ -51,7 +51,7 @@ def speak(page: Page, app: App) -> None:
     page.locator(".st-key-train_speak button").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("settings change its voice", timeout=LONG)
     app.settle()
-    assert page.locator('[data-testid="stAlertContentError"]').count() == 0
+    expect(page.locator('[data-testid="stAlertContentError"]')).to_have_count(0)
 
 
 def test_from_an_own_file_to_its_first_sample(app, page):
@@ -62,7 +62,8 @@ def test_from_an_own_file_to_its_first_sample(app, page):
     train(page, app, "mg-1", steps=60)
     speak(page, app)
     app.screenshot("corpus-sample")
-    assert "model=run-" in page.url and "The+" in page.url
+    expect(page).to_have_url(re.compile(r"model=run-"))
+    expect(page).to_have_url(re.compile(r"The\+"))
     page.get_by_role("link", name="Overview").click()
     app.settle()
     expect(page.get_by_role("combobox", name="Model")).to_have_value(re.compile("keys: mg-1"))
@@ -97,10 +98,11 @@ def test_hostile_texts_and_names_do_nothing(app, page):
 def test_a_corpus_survives_a_refresh_and_no_other_browser_sees_it(browser, server, app, page):
     app.open("corpus")
     bring(page, app, "secret.txt", LINES)
+    expect(page).to_have_url(re.compile("[?&]corpus="))
     address, id = page.url, chosen(page)
     page.goto(address)
     app.settle()
-    assert chosen(page) == id
+    expect(page).to_have_url(re.compile(rf"[?&]corpus={re.escape(id)}(&|$)"))
     expect(page.get_by_text("secret.txt: txt")).to_be_visible(timeout=LONG)
     page.get_by_role("link", name="Tokens").click()
     app.settle()
@@ -111,6 +113,7 @@ def test_a_corpus_survives_a_refresh_and_no_other_browser_sees_it(browser, serve
     other.page.goto(address)
     other.settle()
     expect(other.page.get_by_text("this browser has no corpus")).to_be_visible(timeout=LONG)
-    assert chosen(other.page) is None and "secret" not in other.page.content()
+    expect(other.page).not_to_have_url(re.compile("[?&]corpus="))
+    assert "secret" not in other.page.content()
     other.close()
     assert not other.watch.faults()

@@ -141,7 +141,8 @@ def test_an_exception_is_a_fault_with_the_server_s_traceback(window):
 
 def test_external_and_failed_requests_are_faults(window):
     app = window()
-    app.open("external")
+    with app.page.expect_event("requestfailed", lambda request: "127.0.0.2" in request.url):
+        app.open("external")
     faults = "\n".join(app.watch.faults())
     assert "external: http://127.0.0.2:9/picture.png" in faults and "failed request" in faults
 
@@ -149,9 +150,8 @@ def test_external_and_failed_requests_are_faults(window):
 def test_console_and_javascript_errors_are_faults(window):
     app = window()
     page = app.open("")
-    page.evaluate("console.error('mistake one'); setTimeout(() => { throw new Error('mistake two'); })")
-    page.wait_for_function("true")
-    page.wait_for_timeout(100)
+    with page.expect_event("pageerror"), page.expect_console_message():
+        page.evaluate("console.error('mistake one'); setTimeout(() => { throw new Error('mistake two'); })")
     faults = "\n".join(app.watch.faults())
     assert "console error: mistake one" in faults and "JavaScript error: mistake two" in faults
 

@@ -3,14 +3,14 @@
 import re
 from urllib.parse import unquote
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.driver import App
 
 
-def metric(page: Page, label: str) -> str:
+def metric(page: Page, label: str) -> Locator:
     tile = page.get_by_test_id("stMetric").filter(has_text=label).first
-    return tile.get_by_test_id("stMetricValue").inner_text()
+    return tile.get_by_test_id("stMetricValue")
 
 
 def test_a_mark_chooses_its_change_and_the_keyboard_takes_it_back(app: App, page: Page):
@@ -18,11 +18,11 @@ def test_a_mark_chooses_its_change_and_the_keyboard_takes_it_back(app: App, page
     mark = page.get_by_role("button", name="4 Grouped queries").last
     mark.click()
     app.settle()
-    assert "pairs in place of 12" in page.get_by_test_id("stMain").inner_text()
-    assert page.get_by_role("button", name="4 Grouped queries").last.get_attribute("aria-pressed") == "true"
+    expect(page.get_by_test_id("stMain")).to_contain_text("pairs in place of 12")
+    expect(page.get_by_role("button", name="4 Grouped queries").last).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="4 Grouped queries").last.press("Enter")
     app.settle()
-    assert "Choose a change." in page.get_by_test_id("stMain").inner_text()
+    expect(page.get_by_test_id("stMain")).to_contain_text("Choose a change.")
 
 
 def test_a_changed_shape_is_looked_at(app: App, page: Page):
@@ -32,11 +32,11 @@ def test_a_changed_shape_is_looked_at(app: App, page: Page):
     app.settle()
     page.get_by_text("Residual connections").click()
     app.settle()
-    assert "shape=mg-1~layers=2~residual=false" in unquote(page.url)
+    page.wait_for_url(lambda url: "shape=mg-1~layers=2~residual=false" in unquote(url))
     page.get_by_role("button", name="Explore it untrained").click()
     page.get_by_role("heading", name="Inside a GPT, from text to loss").wait_for()
     app.settle()
-    assert metric(page, "Parameters") == "17,091"
+    expect(metric(page, "Parameters")).to_have_text("17,091")
 
 
 def test_a_changed_shape_is_trained(app: App, page: Page):
@@ -54,8 +54,8 @@ def test_wrong_values_are_named_and_the_page_stays(app: App, page: Page):
     page.locator(".st-key-models_mg-1_heads input").fill("3")
     page.keyboard.press("Enter")
     app.settle()
-    assert page.get_by_text("nearest widths that work: 15 and 18").is_visible()
-    assert page.get_by_role("heading", name="Open a GPT-2 model").is_visible()
+    expect(page.get_by_text("nearest widths that work: 15 and 18")).to_be_visible()
+    expect(page.get_by_role("heading", name="Open a GPT-2 model")).to_be_visible()
     page.get_by_role("button", name="Back to mg-1").click()
     app.settle()
-    assert metric(page, "Parameters") == "13,875"
+    expect(metric(page, "Parameters")).to_have_text("13,875")

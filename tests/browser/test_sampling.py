@@ -1,5 +1,7 @@
 """The sampling page in a browser: tokens arrive, a click shows a draw, hostile output stays text."""
 
+import re
+
 from playwright.sync_api import expect
 
 
@@ -26,13 +28,13 @@ def test_a_typed_prompt_and_the_next_button(app, page):
     page.keyboard.press("Control+a")
     page.keyboard.type("<b>$x$</b> **y**\n")
     app.settle()
-    assert "prompt=%3Cb%3E" in page.url
+    expect(page).to_have_url(re.compile("prompt=%3Cb%3E"))
     page.get_by_text("Token by token").click()
     app.settle()
-    for _ in range(2):
+    for count in (1, 2):
         page.get_by_role("button", name="Next token").click()
+        expect(page.locator(".st-key-tokens_0 button.chip")).to_have_count(count)
         app.settle()
-    expect(page.locator(".st-key-tokens_0 button.chip")).to_have_count(2)
     expect(page.get_by_text("2 tokens so far …").first).to_be_visible()
 
 
@@ -40,15 +42,18 @@ def test_the_same_link_gives_the_same_texts_in_another_window(app, page):
     app.open("sampling", prompt="法", columns="1.5,0,1,3,30;2,50,0.95,4,30", step=50)
     codes = page.locator('[data-testid="stCode"] code')
     expect(codes).to_have_count(2)
+    expect(page.get_by_text("tokens so far …")).to_have_count(0)
     first = codes.all_inner_texts()
     app.open("sampling", prompt="法", columns="1.5,0,1,3,30;2,50,0.95,4,30", step=50)
+    expect(codes).to_have_count(2)
+    expect(page.get_by_text("tokens so far …")).to_have_count(0)
     assert codes.all_inner_texts() == first
 
 
 def test_settings_open_when_asked_and_stay_open_while_they_change(app, page):
     app.open("sampling")
     fields = page.get_by_test_id("stNumberInput")
-    assert fields.count() == 0
+    expect(fields).to_have_count(0)
     page.locator(".st-key-settings_1 button").first.click()
     temperature = page.get_by_role("spinbutton", name="Temperature")
     temperature.fill("0.5")

@@ -1,6 +1,7 @@
 """Every page opens, light and dark, with English, Chinese and hostile text, full and uncut at two widths."""
 
 import pytest
+from playwright.sync_api import expect
 
 PAGES = ["", "tokens", "stages", "attention", "logits", "training", "sampling", "corpus", "models"]
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 22, 29)"}
@@ -22,7 +23,7 @@ def test_page_is_full_and_uncut(app, request, name, text, color_scheme):
     page = app.open(name, text=text)
     picture = f"{name or 'overview'}-{request.node.callspec.id.split('-')[-1]}"
     app.screenshot(picture)
-    assert page.get_by_role("heading", level=1).is_visible()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     background = page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
     assert background == BACKGROUNDS[color_scheme]
     assert app.filled() > 0.8

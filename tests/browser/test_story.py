@@ -9,8 +9,13 @@ from minigpt.inspection import inspect_record
 from minigpt.sources import load_source
 
 
-def address(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+def parameters(url: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlparse(url).query).items()}
+
+
+def wait_for_address(page: Page, **params: str) -> None:
+    """Wait until the address has these URL parameters."""
+    page.wait_for_url(lambda url: params.items() <= parameters(url).items())
 
 
 def chip(page: Page, text: str, key: str = "position"):
@@ -25,24 +30,24 @@ def test_from_a_typed_record_to_its_loss(app, page):
     page.keyboard.type("The key is blue. Answer: blue.")
     expect(chip(page, "blu")).to_be_visible()
     app.settle()
-    assert address(page)["text"] == "The key is blue. Answer: blue."
+    wait_for_address(page, text="The key is blue. Answer: blue.")
 
     chip(page, "is·").click()
     page.keyboard.press("ArrowRight")
     app.settle()
-    assert address(page)["position"] == "6"
+    wait_for_address(page, position="6")
     expect(page.locator(".st-key-position [aria-pressed=true]")).to_contain_text("blu")
 
     page.locator(".st-key-pipeline button.box").filter(has_text="Attention").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Who reads whom?")
     app.settle()
-    assert urlparse(page.url).path == "/attention"
+    expect(page).to_have_url(re.compile(r"/attention\?"))
     expect(page.get_by_text("Block 0, head 0: position 6, blu")).to_be_visible()
 
     page.get_by_role("link", name="Logits").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("What would it say next?")
     app.settle()
-    assert address(page)["position"] == "6"
+    wait_for_address(page, position="6")
 
 
 def test_stages_by_arrow_keys_and_the_numbers_follow_the_step(app, page):
@@ -50,11 +55,11 @@ def test_stages_by_arrow_keys_and_the_numbers_follow_the_step(app, page):
     expect(page.get_by_text("= 0.04615491391521349")).to_be_visible()
     page.get_by_role("button", name="Next").click()
     app.settle()
-    assert address(page)["stage"] == "norm1"
+    wait_for_address(page, stage="norm1")
     page.get_by_role("heading", level=1).click()
     page.keyboard.press("ArrowLeft")
     app.settle()
-    assert address(page)["stage"] == "block_input"
+    wait_for_address(page, stage="block_input")
 
     app.open("stages", step=100, text="The key is red. Answer: red.", position=5, stage="block_input")
     model, tokenizer = load_source("mini-gpt", 100)
@@ -63,7 +68,7 @@ def test_stages_by_arrow_keys_and_the_numbers_follow_the_step(app, page):
     page.locator(".st-key-step_choice input").focus()
     page.keyboard.press("Home")
     app.settle()
-    assert address(page)["step"] == "0"
+    wait_for_address(page, step="0")
     expect(page.get_by_text("= 0.04615491391521349")).to_be_visible()
 
 
@@ -74,7 +79,7 @@ def test_clicking_a_cell_opens_its_dot_product(app, page):
     page.keyboard.press("ArrowUp")
     expect(page.get_by_role("heading", name="Query 2 and key 0 in numbers")).to_be_visible()
     app.settle()
-    assert address(page)["position"] == "2"
+    wait_for_address(page, position="2")
 
 
 def test_a_record_that_does_not_fit_loses_nothing(app, page):
@@ -86,7 +91,7 @@ def test_a_record_that_does_not_fit_loses_nothing(app, page):
     expect(page.get_by_text("is empty; type at least one character")).to_be_visible()
     page.keyboard.type("法" * 25)
     expect(page.get_by_text("the context length is 64")).to_be_visible()
-    assert box.input_value() == "法" * 25
+    expect(box).to_have_value("法" * 25)
     page.keyboard.press("Control+a")
     page.keyboard.type("ok")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -99,7 +104,7 @@ def test_a_link_and_a_refresh_reproduce_the_view(app, page):
     expect(page.get_by_text("5.574", exact=False).first).to_be_visible()
     page.reload()
     app.settle()
-    assert page.url == before
+    expect(page).to_have_url(before)
     expect(page.get_by_text("5.574", exact=False).first).to_be_visible()
 
 
@@ -116,7 +121,7 @@ def test_an_example_is_chosen_and_the_box_closes(app, page):
     page.get_by_role("button", name="the·cat·the·cat").click()
     expect(page.get_by_role("button", name="the·cat·the·cat")).to_have_count(0)
     app.settle()
-    assert address(page)["text"] == "the cat the cat"
+    wait_for_address(page, text="the cat the cat")
 
 
 def test_back_leads_to_the_page_before_with_what_is_looked_at_now(app, page):
@@ -124,9 +129,10 @@ def test_back_leads_to_the_page_before_with_what_is_looked_at_now(app, page):
     page.get_by_role("link", name="Tokens").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("How does text become ids and targets?")
     app.settle()
-    chip(page, "is·").click()
+    chip(page, "red").click()
+    page.wait_for_url(lambda url: parameters(url).get("position", "5") != "5")
     app.settle()
-    position = address(page)["position"]
+    position = parameters(page.url)["position"]
     page.get_by_role("link", name="Stages").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("What each step computes")
     app.settle()

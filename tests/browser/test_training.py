@@ -1,6 +1,7 @@
 """Live training in a real browser: the chart stays, the run stays, browsers stay apart, time can be travelled."""
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -29,6 +30,11 @@ def run_id(page: Page) -> str | None:
     return page.evaluate("new URLSearchParams(location.search).get('run')")
 
 
+def wait_for_address(page: Page, name: str, id: str) -> None:
+    """Wait until the address is that of a page that shows the run `id`."""
+    expect(page).to_have_url(re.compile(rf"/{name}\?(.*&)?run={re.escape(id)}(&|$)"), timeout=LONG)
+
+
 def button(page: Page, name: str):
     """A button of the page; Streamlit keeps an invisible copy of one that has a tooltip."""
     return page.locator(f".st-key-train_{name} button").first
@@ -51,10 +57,9 @@ def wait_for_step(page: Page, least: int) -> None:
     )
 
 
-def last_label(page: Page) -> int:
-    """The greatest whole number on the axes of the loss chart, drawn as SVG."""
-    labels = page.locator(".st-key-loss_curves svg text").all_text_contents()
-    return max(int(label.replace(",", "")) for label in labels if label.replace(",", "").isdigit())
+# The greatest whole number on the axes of the loss chart, drawn as SVG.
+LAST_LABEL = """() => Math.max(...[...document.querySelectorAll('.st-key-loss_curves svg text')]
+  .map(e => e.textContent.replace(',', '')).filter(label => /^[0-9]+$/.test(label)).map(Number))"""
 
 
 def test_the_chart_stays_in_place_and_keeps_its_zoom_while_the_run_goes_on(app, page):
@@ -68,16 +73,14 @@ def test_the_chart_stays_in_place_and_keeps_its_zoom_while_the_run_goes_on(app, 
     page.keyboard.press("Home")  # the upper end to the lower one, then up again
     for _ in range(5):
         page.keyboard.press("PageUp")
+    page.wait_for_function(f"() => {{ const last = ({LAST_LABEL})(); return last > 0 && last < 20000; }}", timeout=LONG)
     wait_for_step(page, at_step(page) + 1)
-    page.wait_for_timeout(1500)
     shown = page.locator(".st-key-train_span_20000").inner_text()
     page.evaluate("document.querySelector('.st-key-loss_curves svg').dataset.mark = 'same'")
-    last = last_label(page)
-    assert last < 20_000
+    last = page.evaluate(LAST_LABEL)
     wait_for_step(page, at_step(page) + 30)
     assert page.locator(".st-key-train_span_20000").inner_text() == shown
-    again = last_label(page)
-    assert again == last
+    assert page.evaluate(LAST_LABEL) == last
     assert page.evaluate("document.querySelector('.st-key-loss_curves svg').dataset.mark") == "same"
     button(page, "stop").click()
     expect(page.get_by_text("it can go on from there")).to_be_visible(timeout=LONG)
@@ -95,16 +98,18 @@ def test_a_refresh_another_page_and_a_closed_tab_keep_the_run(app, page):
     before = at_step(page)
     page.reload()
     expect(step(page)).to_be_visible(timeout=LONG)
-    assert run_id(page) == id and at_step(page) >= before
+    wait_for_address(page, "training", id)
+    assert at_step(page) >= before
     page.get_by_role("link", name="Tokens").click()
-    expect(page.get_by_role("link", name="Tokens")).to_be_visible()
-    assert run_id(page) == id
+    wait_for_address(page, "tokens", id)
     page.get_by_role("link", name="Training").click()
+    wait_for_address(page, "training", id)
     expect(step(page)).to_be_visible(timeout=LONG)
     wait_for_step(page, before + 1)
     before = at_step(page)
     button(page, "stop").click()
     expect(page.get_by_text("Stopped after step")).to_be_visible(timeout=LONG)
+    app.settle()  # the number stands below the sentence and comes after it
     stopped = at_step(page)
     page.wait_for_timeout(1500)
     assert at_step(page) == stopped
@@ -128,13 +133,14 @@ def test_three_browsers_train_at_once_and_see_only_their_own(browser, server):
         before = at_step(apps[1].page)
         apps[1].page.reload()
         expect(step(apps[1].page)).to_be_visible(timeout=LONG)
-        assert run_id(apps[1].page) == runs[1] and at_step(apps[1].page) >= before
+        wait_for_address(apps[1].page, "training", runs[1])
+        assert at_step(apps[1].page) >= before
         for place, app in enumerate(apps):
             expect(step(app.page)).to_contain_text(f"{50_000 + place:,}", timeout=LONG)
             app.page.locator(".st-key-run_choice").click()
             options = app.page.get_by_role("option")
             expect(options).to_have_count(1)
-            assert runs[place][-4:] in options.first.inner_text()
+            expect(options.first).to_contain_text(runs[place][-4:])
             app.page.keyboard.press("Escape")
         guest = apps[0].page
         guest.goto(f"/training?run={runs[1]}")
@@ -143,7 +149,7 @@ def test_three_browsers_train_at_once_and_see_only_their_own(browser, server):
         for app, id in zip(apps[1:], runs[1:], strict=True):
             button(app.page, "stop").click()
             expect(app.page.get_by_text("Stopped after step")).to_be_visible(timeout=LONG)
-            assert run_id(app.page) == id
+            wait_for_address(app.page, "training", id)
         guest.goto(f"/training?run={runs[0]}")
         expect(button(guest, "stop")).to_be_enabled(timeout=LONG)
         button(guest, "stop").click()
@@ -160,9 +166,10 @@ def test_play_walks_to_the_last_step_and_other_controls_work_meanwhile(app, page
     page.locator(".st-key-play_steps button").first.click()
     page.wait_for_function("() => Number(new URLSearchParams(location.search).get('step')) > 300", timeout=LONG)
     page.get_by_role("link", name="Attention").click()  # goes on, on another page
+    expect(page.get_by_role("heading", level=1)).to_have_text("Who reads whom?", timeout=LONG)
     page.get_by_role("button", name="red", exact=False).first.click()
     page.wait_for_function("() => new URLSearchParams(location.search).get('step') === '600'", timeout=LONG)
-    assert page.evaluate("new URLSearchParams(location.search).get('position')") != "5"
+    page.wait_for_function("() => new URLSearchParams(location.search).get('position') !== '5'", timeout=LONG)
     app.settle()
     assert page.evaluate("new URLSearchParams(location.search).get('step')") == "600"
     expect(page.locator(".st-key-play_steps")).not_to_contain_text("pause")
