@@ -12,6 +12,7 @@ from minigpt.ui import proof, shell, workspace
 from minigpt.ui.components.pipeline import pipeline
 from minigpt.ui.stations import boxes
 from minigpt.ui.text import plain, t
+from minigpt.ui.training_words import course_words
 
 shell.guard()
 view = shell.view()
@@ -50,17 +51,8 @@ rows = source_evaluations(view.space.model)
 learned, checked = st.columns(2, gap="large")
 with learned:
     st.subheader(t("How this model learned"))
-    scored = [row for row in rows if row.validation_loss is not None]
-    if scored:
-        best = min(scored, key=lambda row: row.validation_loss)
-        st.caption(
-            t(
-                "Lowest validation loss {loss:.4f} nats at step {step}; later the curves part: it learns by heart.",
-                loss=best.validation_loss,
-                step=best.step,
-            )
-        )
     if rows:
+        st.caption(plain(course_words(rows)))
         curve = loss_curve(
             [row.step for row in rows],
             [row.train_loss for row in rows],

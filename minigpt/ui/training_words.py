@@ -1,5 +1,6 @@
 """What the training page says about runs: titles, states, phases."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from minigpt.sources import BUNDLED
 from minigpt.training.feed import Feed
 from minigpt.training.info import RunInfo, read_info
 from minigpt.training.loop import Evaluation
-from minigpt.training.phases import overfitting, phases
+from minigpt.training.phases import course, phases, rate_may_be_too_high
 from minigpt.training.progress import duration
 from minigpt.training.shelf import read_label, run_folder
 from minigpt.ui.text import t
@@ -30,6 +31,33 @@ PHASES = {
     "fast": "fast fall to {loss:.2f} until step {last} (which pieces are frequent, what often follows what)",
     "slow": "slower fall to {loss:.2f} until step {last} (longer patterns)",
     "plateau": "plateau near {loss:.2f} from step {first} on",
+    "rise": "it got worse, from {start:.2f} to {loss:.2f}",
+    "unsteady": "unsteady between {start:.2f} and {loss:.2f} from step {first} on",
+    "flat": "little change so far, {start:.2f} at first and {loss:.2f} now",
+    "broken": "not a finite number from step {first} on",
+}
+RATE_PHASE = "it got worse, from {start:.2f} to {loss:.2f}: the learning rate may be too high"
+COURSES = {
+    "broken": "A loss of step {last} is not a finite number.",
+    "unvalidated": "There are no validation texts, so the curve cannot tell how it does on new text.",
+    "single": "Only one validation loss so far: {high:.4f} nats at step {last}.",
+    "flat": "The validation loss has hardly changed: its lowest is {low:.4f} nats at step {best}; "
+    "at step {last} it is {high:.4f}.",
+    "improving": "It is still improving: the last validation loss, {low:.4f} nats at step {best}, is the lowest "
+    "so far. More steps may help.",
+    "memorizing": "From step {best} on it only memorizes: its guesses on new text get worse (over-fitting). "
+    "The validation loss rose from {low:.4f} to {high:.4f} nats by step {last}, while the training loss fell "
+    "from {before:.4f} to {after:.4f}. The best model is that of step {best}.",
+    "worse": "It got worse: the validation loss rose from {low:.4f} nats at step {best} to {high:.4f} at step {last}. "
+    "The training loss went from {before:.4f} to {after:.4f}, so it is not memorizing.",
+    "open": "The lowest validation loss is {low:.4f} nats at step {best}; at step {last} it is {high:.4f}.",
+}
+UNTRAINED_BEST = {  # where no step is better than step 0
+    "memorizing": "It only memorizes: on new text the untrained model was better (over-fitting). "
+    "The validation loss rose from {low:.4f} to {high:.4f} nats by step {last}, while the training loss fell "
+    "from {before:.4f} to {after:.4f}.",
+    "worse": "Training made it worse: the validation loss rose from {low:.4f} nats before training to {high:.4f} "
+    "at step {last}. The training loss went from {before:.4f} to {after:.4f}, so it is not memorizing.",
 }
 
 
@@ -87,46 +115,59 @@ def time_left(feed: Feed, info: RunInfo) -> str:
     return duration((info.training.steps - feed.step) / speed[0])
 
 
+def course_words(evaluations: Sequence[Evaluation]) -> str:
+    """How the run went on new text, as its evaluations show it; "" without any."""
+    found = course(evaluations)
+    if found is None:
+        return ""
+    best, last = found.best, found.last
+    text = (best.step == 0 and UNTRAINED_BEST.get(found.kind)) or COURSES[found.kind]
+    values = {"low": best.validation_loss, "high": last.validation_loss}
+    values |= {"before": best.train_loss, "after": last.train_loss}
+    return t(text, best=f"{best.step:,}", last=f"{last.step:,}", **values)
+
+
+def phase_words(losses: Sequence[float], rates: Sequence[float]) -> str:
+    """The phases of the batch loss in one sentence; "" while nothing can be named."""
+    parts = []
+    for part in phases(losses):
+        text = RATE_PHASE if rate_may_be_too_high(part, rates) else PHASES[part.kind]
+        values = {"first": f"{part.first:,}", "last": f"{part.last:,}"}
+        parts.append(t(text, start=part.start, loss=part.loss, **values))
+    return t("The batch loss: {parts}.", parts=t("; then ").join(parts)) if parts else ""
+
+
 def curve_words(feed: Feed, baselines: Baselines | None) -> list[str]:
-    """What the curves tell so far, a sentence each: phases, over-fitting, how far beyond counting."""
-    said, found = [], phases(feed.losses)
-    if found:
-        parts = [t(PHASES[part.kind], loss=part.loss, first=part.first, last=part.last) for part in found]
-        said.append(t("The batch loss: {parts}.", parts=t("; then ").join(parts)))
-    over = overfitting(feed.evaluations)
-    if over:
-        text = "Over-fitting: since step {step} the validation loss rose from {low:.4f} to {high:.4f}, "
-        text += "while the training loss fell from {before:.4f} to {after:.4f}. The best model is that of step {step}."
-        best, last = over.best, over.last
-        values = {"step": best.step, "low": best.validation_loss, "high": last.validation_loss}
-        said.append(t(text, before=best.train_loss, after=last.train_loss, **values))
-    if baselines and feed.best:
-        scored = [row for row in feed.evaluations if row.validation_loss is not None]
-        said.append(_beyond_counting(feed.best, scored[-1], baselines))
-    return said
+    """What the curves tell so far, a sentence each: phases, the course on new text, how far beyond counting."""
+    said = [phase_words(feed.losses, feed.rates), course_words(feed.evaluations)]
+    found = course(feed.evaluations)
+    if baselines and found and found.kind not in ("unvalidated", "broken"):
+        said.append(counting_words(found.best, found.last, baselines))
+    return [sentence for sentence in said if sentence]
 
 
-def _beyond_counting(best: Evaluation, last: Evaluation, baselines: Baselines) -> str:
+def counting_words(best: Evaluation, last: Evaluation, baselines: Baselines) -> str:
     """How the model stands beside the counts: at its best, and now if it has become worse since."""
     then, now = (_standing(row.validation_loss, baselines) for row in (best, last))
     if best.step == last.step:
-        return t("On the validation records it is {then}.", then=then)
+        return t("On new text it {then}.", then=then)
     if then == now:
-        text = "On the validation records it is {then}, at its best, step {step}, and at step {last}."
+        text = "On new text it {then}, both at its best, step {best}, and at step {last}."
     else:
-        text = "On the validation records it was at its best, step {step}, {then}; at step {last} it is {now}."
-    return t(text, step=f"{best.step:,}", last=f"{last.step:,}", then=then, now=now)
+        text = "On new text it {then} at its best, step {best}; at step {last} it {now}."
+    return t(text, best=f"{best.step:,}", last=f"{last.step:,}", then=then, now=now)
 
 
 def _standing(loss: float, baselines: Baselines) -> str:
     """What this loss beats of the counts, the dearest one first."""
-    names = {"uniform": t("guessing"), "unigram": t("counting pieces"), "bigram": t("counting pairs")}
-    names["trigram"] = t("counting triples")
+    names = {"uniform": t("blind guessing"), "unigram": t("guessing by frequency (unigram)")}
+    names["bigram"] = t("guessing from the last piece (bigram)")
+    names["trigram"] = t("guessing from the last two pieces (trigram)")
     levels = sorted(names, key=lambda name: -getattr(baselines, name))
     beaten = [names[name] for name in levels if loss < getattr(baselines, name)]
     ahead = [names[name] for name in levels if loss >= getattr(baselines, name)]
     if not beaten:
-        return t("not better than {ahead}", ahead=ahead[0])
+        return t("does not beat {ahead}", ahead=ahead[0])
     if not ahead:
-        return t("better than counting pieces, pairs and triples")
-    return t("better than {beaten}, not than {ahead}", beaten=beaten[-1], ahead=ahead[0])
+        return t("beats blind guessing and all three counts: unigram, bigram and trigram")
+    return t("beats {beaten} but not {ahead}", beaten=beaten[-1], ahead=ahead[0])

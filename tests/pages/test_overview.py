@@ -4,8 +4,10 @@ from math import log
 
 import pytest
 
+from minigpt import sources
 from minigpt.inspection import inspect_record
 from minigpt.sources import load_source
+from minigpt.training.loop import Evaluation
 from minigpt.ui.proof import SENTENCES
 from tests.pages.app import choose, open_app, table_of
 
@@ -109,3 +111,21 @@ def test_a_newcomer_is_told_where_a_text_of_ones_own_goes():
     assert [(link.proto.label, link.proto.page) for link in links] == [
         ("Train a model on your own text: Corpus", "corpus"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (None, "From step 100 on it only memorizes"),  # the shipped run
+        ([(5.7, 5.7), (4.9, 5.0), (4.2, 4.6586)], "still improving: the last validation loss, 4.6586 nats at step 100"),
+        ([(5.7, 5.7), (2.7, 3.77), (2.0, 3.86), (3.0, 3.97)], "3.7700 nats at step 50; at step 150 it is 3.9700"),
+        ([(5.7, None), (2.7, None)], "no validation texts"),
+    ],
+)
+def test_the_sentence_about_learning_is_what_the_curve_shows(monkeypatch, rows, words):
+    if rows is not None:
+        found = [Evaluation(50 * at, train, new, best=False) for at, (train, new) in enumerate(rows)]
+        monkeypatch.setattr(sources, "source_evaluations", lambda name: found)
+    said = "\n".join(caption.value.replace("\\", "") for caption in open_app().caption)
+    assert words in said
+    assert ("memorizes" in said) == (rows is None)
