@@ -9,6 +9,7 @@ from minigpt.corpus.batches import looked_at
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
+from minigpt.model.memory import check_trace
 from minigpt.model.trace import Trace
 from minigpt.tokenizers.contract import Tokenizer
 
@@ -24,6 +25,7 @@ def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: in
     check_length(text)
     batch = looked_at(text, tokenizer, model.config.context_length)
     check_position(position, batch.scored)
+    check_trace(model.config, batch.ids.shape[1])
     trace = model.trace(batch.ids, batch.valid)
     return {
         "ids": batch.ids[0, : batch.scored].tolist(),

@@ -25,8 +25,9 @@ _DEFAULTS = {
     "MINIGPT_RECORD_CHARACTERS": 200_000,  # of one text that is encoded on request
     "MINIGPT_MODEL_PARAMETERS": 500_000_000,  # of one model in memory
     "MINIGPT_MODEL_LAYERS": 256,  # of one model: each is a dozen objects, however small its numbers
-    "MINIGPT_MODELS_BYTES": 1_500_000_000,  # of all models that the pages keep: three of GPT-2 Small's size
-    "MINIGPT_TRACES_BYTES": 500_000_000,  # of all records with their stages that the pages keep
+    "MINIGPT_MODELS_BYTES": 1_500_000_000,  # of one model, and of all that the pages keep: three of GPT-2 Small's size
+    "MINIGPT_RECORD_BYTES": 3_500_000_000,  # of one record's stages while they are computed: GPT-2 Small's full context
+    "MINIGPT_TRACES_BYTES": 500_000_000,  # of all records with their stages that the pages keep; the newest always
     "MINIGPT_SAMPLE_TOKENS": 1000,  # of one column of samples on a page
     "MINIGPT_KEPT_LOGITS": 10_000_000,  # of one comparison of samples: tokens of all columns x vocabulary
     "MINIGPT_CACHE_BYTES": 500_000_000,  # of the keys and values of one comparison

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from minigpt.checks import one_of
+from minigpt.config import ModelConfig
+from minigpt.corpus.batches import WHOLE, slots_of
 from minigpt.corpus.records import bundled_corpus
 from minigpt.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.parameters import shape_only
+from minigpt.model.memory import building_bytes, check_model, check_trace, one_at_a_time
 from minigpt.presets import PRESETS
 from minigpt.shapes import SEPARATOR, shape_preset
 from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters
@@ -76,8 +78,12 @@ def load_source(name: str, step: int) -> tuple[MiniGPT, Tokenizer]:
     one_of("step", step, source_steps(name))
     if is_import(name):
         return load_import(name)
-    run = source_run(name)
-    return preset_model(name) if run is None else run_model(run.folder, step)
+    return preset_model(name) if is_untrained(name) else run_model(source_run(name).folder, step)
+
+
+def is_untrained(name: str) -> bool:
+    """Whether a source's name is that of an untrained preset or shape, known or not."""
+    return SEPARATOR in name or name in PRESETS
 
 
 def preset_tokenizer(name: str) -> Tokenizer:
@@ -98,12 +104,24 @@ def preset_tokenizer(name: str) -> Tokenizer:
 def preset_model(name: str) -> tuple[MiniGPT, Tokenizer]:
     """An untrained model of a preset or shape in evaluation mode, with the weights of its init seed, and its tokenizer.
 
-    The model may know more ids than the tokenizer, as that of `gpt2-small` does. Raises ValueError beyond the limits.
+    Raises ValueError as `preset_plan` does, before the model takes memory.
+    """
+    config, tokenizer = preset_plan(name)
+    with one_at_a_time(building_bytes(config)):
+        return MiniGPT(config).eval(), tokenizer
+
+
+def preset_plan(name: str) -> tuple[ModelConfig, Tokenizer]:
+    """The config and tokenizer of a preset or shape; nothing is built.
+
+    The model may know more ids than the tokenizer, as that of `gpt2-small` does. Raises ValueError for a model
+    beyond the limits, and for one in which the stages of a record of up to 128 positions are.
     """
     tokenizer, config = preset_tokenizer(name), shape_preset(name).model
     config = replace(config, vocab_size=max(config.vocab_size, tokenizer.vocab_size))
-    shape_only(config)
-    return MiniGPT(config).eval(), tokenizer
+    check_model(config)
+    check_trace(config, slots_of(min(WHOLE, config.context_length), config.context_length))
+    return config, tokenizer
 
 
 def run_model(folder: str | Path, step: int | None = None) -> tuple[MiniGPT, Tokenizer]:

@@ -3,8 +3,12 @@
 import pytest
 import torch
 
+from minigpt import sources
+from minigpt.model import untrained
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.untrained import untrained_loss
 from minigpt.presets import PRESETS
+from minigpt.shapes import shape_preset
 from minigpt.sources import (
     BUNDLED,
     BUNDLED_RUN,
@@ -57,3 +61,42 @@ def test_unknown_names_and_steps():
         load_source(BUNDLED, 3)
     with pytest.raises(ValueError, match="step must be one of 0, got 1"):
         load_source("mg-1", 1)
+
+
+LINKS = {
+    "mg-1~context_length=20000000": "this model takes 2,560,104,856 bytes of memory, at most 1,500,000,000",
+    "mg-1~vocab_size=200000000": "this model has 6,600,004,272 parameters, at most 500,000,000",
+    "mg-1~width=100000": "this model has 40,078,100,355 parameters",
+    "mg-1~layers=100000": "this model has 100,000 blocks, at most 256",
+    "mg-1~ffn_width=10000000": "this model takes 2,640,096,152 bytes of memory",
+    "mg-1~ffn_width=1000000000000000": "parameters, at most 500,000,000",
+    "gpt2-small~layers=36~dtype=float64": "this model takes 2,361,108,480 bytes of memory",
+    "mg-1~context_length=6000000~vocab_size=6000000": "bytes of memory, at most 1,500,000,000",
+    "poems~width=8192~ffn_width=1": "parameters, at most 500,000,000",
+    "mg-1~width=4096~heads=4096~layers=2~context_length=128~ffn_width=4": "a record in 128 slots takes 4,509,860,864",
+    "mg-1~layers=256~heads=256~width=256": "a record in 64 slots takes .* bytes of memory in this model, at most 3,500",
+    "mg-1~width=1~heads=1~vocab_size=9000000": "a record in 64 slots takes",
+}
+
+
+@pytest.fixture
+def nothing_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To make a model is an error."""
+
+    def made(*_):
+        raise AssertionError("the model was made")
+
+    for module in (sources, untrained):
+        monkeypatch.setattr(module, "MiniGPT", made)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_a_vast_link_is_refused_before_anything_is_made(name: str, nothing_made: None):
+    with pytest.raises(ValueError, match=LINKS[name] + ".* allowed here$"):
+        load_source(name, 0)
+
+
+@pytest.mark.parametrize("name", ["mg-1~context_length=20000000", "mg-1~width=1~heads=1~vocab_size=9000000"])
+def test_a_vast_model_is_not_made_to_be_measured(name: str, nothing_made: None):
+    with pytest.raises(ValueError, match=LINKS[name] + ".* allowed here$"):
+        untrained_loss(shape_preset(name).model)

@@ -74,28 +74,38 @@ def batch_records(texts: Sequence[str], tokenizer: Tokenizer, context_length: in
     """
     if not texts:
         raise ValueError("a batch needs at least one record, got none")
-    encoded = list(id_arrays(texts, tokenizer))
-    lengths = np.array([len(ids) for ids in encoded])
-    for row in np.flatnonzero((lengths == 0) | (lengths >= context_length))[:1]:
-        _check_framed(texts[row], lengths[row], context_length, where=f"record {row + 1}")
-    longest, slots = int(lengths.max()) + 1, context_length if slots is None else slots
+    encoded = _encoded(texts, tokenizer, context_length)
+    longest, slots = max(map(len, encoded)) + 1, context_length if slots is None else slots
     if not longest <= slots <= context_length:
         raise ValueError(f"slots must be {longest} to {context_length} for these records, got {slots}")
-    ids, targets = (np.full((len(texts), slots), fill) for fill in (tokenizer.pad, IGNORE))
-    rows = np.repeat(np.arange(len(texts)), lengths)
-    places = np.arange(len(rows)) - np.repeat(lengths.cumsum() - lengths, lengths)  # within its text
-    ids[:, 0] = tokenizer.bos
-    ids[rows, places + 1] = targets[rows, places] = np.concatenate(encoded)
-    targets[np.arange(len(texts)), lengths] = tokenizer.eos
-    ids, targets = torch.from_numpy(ids), torch.from_numpy(targets)
-    return Batch(ids, targets != IGNORE, targets)
+    return _padded(encoded, tokenizer, slots)
 
 
 def looked_at(text: str, tokenizer: Tokenizer, context_length: int) -> Batch:
     """One record as pages and reports look at it: in `slots_of` slots. Raises ValueError as `batch_records` does."""
-    whole = batch_records([text], tokenizer, context_length)
-    slots = slots_of(whole.scored, context_length)
-    return Batch(whole.ids[:, :slots], whole.valid[:, :slots], whole.targets[:, :slots])
+    encoded = _encoded([text], tokenizer, context_length)
+    return _padded(encoded, tokenizer, slots_of(len(encoded[0]) + 1, context_length))
+
+
+def _encoded(texts: Sequence[str], tokenizer: Tokenizer, context_length: int) -> list[np.ndarray]:
+    """The ids of each text, when every text has some and fits."""
+    encoded = list(id_arrays(texts, tokenizer))
+    lengths = np.array([len(ids) for ids in encoded])
+    for row in np.flatnonzero((lengths == 0) | (lengths >= context_length))[:1]:
+        _check_framed(texts[row], lengths[row], context_length, where=f"record {row + 1}")
+    return encoded
+
+
+def _padded(encoded: list[np.ndarray], tokenizer: Tokenizer, slots: int) -> Batch:
+    lengths = np.array([len(ids) for ids in encoded])
+    ids, targets = (np.full((len(encoded), slots), fill) for fill in (tokenizer.pad, IGNORE))
+    rows = np.repeat(np.arange(len(encoded)), lengths)
+    places = np.arange(len(rows)) - np.repeat(lengths.cumsum() - lengths, lengths)  # within its text
+    ids[:, 0] = tokenizer.bos
+    ids[rows, places + 1] = targets[rows, places] = np.concatenate(encoded)
+    targets[np.arange(len(encoded)), lengths] = tokenizer.eos
+    ids, targets = torch.from_numpy(ids), torch.from_numpy(targets)
+    return Batch(ids, targets != IGNORE, targets)
 
 
 def slots_of(length: int, context_length: int) -> int:

@@ -15,6 +15,7 @@ from safetensors.torch import save
 from minigpt.config import ModelConfig, from_dict, to_dict
 from minigpt.files import write_atomic
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.memory import building_bytes, check_model, one_at_a_time
 from minigpt.model.parameters import shape_only
 
 FORMAT = "minigpt-checkpoint-1"
@@ -66,9 +67,11 @@ def load_checkpoint(path: str | Path, config: ModelConfig | None = None, tokeniz
                 raise ValueError(
                     f"{path} belongs to the tokenizer {about['tokenizer']}, the one at hand is {tokenizer}"
                 )
+            check_model(stored)
             _same_tensors(path, {name: file.get_slice(name) for name in file.keys()}, stored)
             # Copies: in memory of its own, a tensor takes part in products bit for bit as it did before it was saved.
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}
+            with one_at_a_time(building_bytes(stored)):
+                tensors = {name: file.get_tensor(name).clone() for name in file.keys()}
     except (SafetensorError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} is not a minigpt checkpoint: {error}") from error
     model = shape_only(stored)

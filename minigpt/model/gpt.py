@@ -113,22 +113,26 @@ class MiniGPT(nn.Module):
         W1, W2, then the LM matrix; biases and norm offsets 0, norm scales 1."""
         generator = torch.Generator().manual_seed(self.config.init_seed)
 
-        def draw(rows: int, columns: int) -> torch.Tensor:
-            drawn = torch.randn(rows, columns, dtype=self.token_embedding.dtype, generator=generator)
-            return drawn * self.config.init_std
+        def draw(matrix: torch.Tensor) -> None:
+            """Fill a contiguous matrix where it is: the numbers of torch.randn times the spread, without a copy."""
+            matrix.normal_(generator=generator).mul_(self.config.init_std)
 
         for name, parameter in self.named_parameters():
-            parameter.fill_(1.0 if name.endswith("scale") else 0.0)
-        self.token_embedding.copy_(draw(*self.token_embedding.shape))
-        self.position_embedding.copy_(draw(*self.position_embedding.shape))
+            if parameter.ndim == 1:
+                parameter.fill_(1.0 if name.endswith("scale") else 0.0)
+        draw(self.token_embedding)
+        draw(self.position_embedding)
         width = self.config.width
         for block in self.blocks:
-            block.attention.qkv.copy_(torch.cat([draw(width, width) for _ in "QKV"], dim=1))
-            block.attention.output.copy_(draw(width, width))
-            block.ffn.w1.copy_(draw(*block.ffn.w1.shape))
-            block.ffn.w2.copy_(draw(*block.ffn.w2.shape))
+            drawn = block.attention.qkv.new_empty(width, width)  # the only copy: Q, K, V are columns side by side
+            for columns in block.attention.qkv.split(width, dim=1):
+                draw(drawn)
+                columns.copy_(drawn)
+            draw(block.attention.output)
+            draw(block.ffn.w1)
+            draw(block.ffn.w2)
         if self.head is not None:
-            self.head.copy_(draw(*self.head.shape))
+            draw(self.head)
 
     @property
     def head_matrix(self) -> torch.Tensor:

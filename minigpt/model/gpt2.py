@@ -19,6 +19,7 @@ from minigpt.files import write_atomic
 from minigpt.json_objects import read_object
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2_config import CONFIG_FILE, config_object, read_config
+from minigpt.model.memory import check_model
 from minigpt.model.parameters import shape_only
 from minigpt.model.stored import FLOATS, StoredTensor, mapped_tensors, stored_tensors
 
@@ -115,7 +116,9 @@ class _Plan:
 
 
 def _plan(folder: Path, dtype: str) -> _Plan:
-    model = shape_only(read_config(folder, dtype))
+    config = read_config(folder, dtype)
+    check_model(config)
+    model = shape_only(config)
     shapes = model.state_dict().items()
     wanted = {ours: (_published(ours), tensor.T if ours == "head" else tensor) for ours, tensor in shapes}
     plan = _Plan(model, wanted, _stored(folder))

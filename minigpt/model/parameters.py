@@ -57,14 +57,19 @@ def shape_only(config: ModelConfig) -> MiniGPT:
 
     Raises ValueError beyond the limit of parameters or of blocks, before anything is allocated.
     """
+    check_parameters(config)
+    with torch.device("meta"):
+        return MiniGPT(config)
+
+
+def check_parameters(config: ModelConfig) -> None:
+    """Raises ValueError beyond the limit of parameters or of blocks; nothing is built."""
     count, most = parameter_count(config), limit("MINIGPT_MODEL_PARAMETERS")
     if count > most:
         raise ValueError(f"this model has {count:,} parameters, at most {most:,} are allowed here")
     blocks = limit("MINIGPT_MODEL_LAYERS")
     if config.layers > blocks:
         raise ValueError(f"this model has {config.layers:,} blocks, at most {blocks:,} are allowed here")
-    with torch.device("meta"):
-        return MiniGPT(config)
 
 
 def _component(name: str) -> str:

@@ -11,7 +11,7 @@ import torch
 
 from minigpt.config import ModelConfig
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.parameters import shape_only
+from minigpt.model.memory import building_bytes, check_model, check_trace, one_at_a_time
 
 POSITIONS = 64  # at most; the mean over them moves in the third decimal
 SEED = 8747  # of the ids that are read
@@ -31,18 +31,30 @@ class UntrainedLoss:
     positions: int
 
 
+def check_untrained(config: ModelConfig) -> None:
+    """Raises ValueError when `untrained_loss` would take more memory than the limits allow; nothing is built."""
+    check_model(config)
+    check_trace(config, _positions(config))
+
+
 @torch.no_grad()
 def untrained_loss(config: ModelConfig) -> UntrainedLoss:
     """Build a model of `config`, read random ids and measure; the model is gone afterwards.
 
     Every id is equally often the target, so the loss at a position is log Σ exp(logits) − mean(logits).
-    Raises ValueError beyond the limit of parameters. MG-1: 5.6765 against ln 291 = 5.6733.
+    Raises ValueError as `check_untrained` does. MG-1: 5.6765 against ln 291 = 5.6733.
     """
-    shape_only(config)
-    model, positions = MiniGPT(config).eval(), min(config.context_length, POSITIONS)
+    check_untrained(config)
+    positions = _positions(config)
     generator = torch.Generator().manual_seed(SEED)
     ids = torch.randint(config.vocab_size, (1, positions), generator=generator)
-    logits = model(ids)[0].double()  # (T, V)
-    losses = logits.logsumexp(-1) - logits.mean(-1)
-    spread = logits.var(-1, correction=0).mean().item()
+    with one_at_a_time(building_bytes(config)):
+        logits = MiniGPT(config).eval()(ids)[0]  # (T, V)
+    rows = [row.double() for row in logits.split(1)]
+    losses = torch.cat([row.logsumexp(-1) - row.mean(-1) for row in rows])
+    spread = torch.cat([row.var(-1, correction=0) for row in rows]).mean().item()
     return UntrainedLoss(losses.mean().item(), log(config.vocab_size), spread, positions)
+
+
+def _positions(config: ModelConfig) -> int:
+    return min(config.context_length, POSITIONS)

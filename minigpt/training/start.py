@@ -9,7 +9,7 @@ from minigpt.config import TrainConfig
 from minigpt.corpus.learning import Learned
 from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
-from minigpt.model.parameters import shape_only
+from minigpt.model.memory import check_model
 from minigpt.presets import Preset
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
@@ -47,7 +47,7 @@ def lay_out(
         _check_counted(learned, corpus)
     _check_evaluation(corpus, training)
     tokenizer, info = _planned(preset, corpus, training, learned.tokenizer if learned else None)
-    shape_only(info.model)
+    check_model(info.model)
     if training.mode == "records" and not (learned and learned.longest < info.model.context_length):
         check_fit(corpus, tokenizer, info.model.context_length)
     check_prompts(training, tokenizer, info.model.context_length)

@@ -7,7 +7,7 @@ import streamlit as st
 from minigpt.config import ModelConfig
 from minigpt.model.memory import memory, readable_bytes
 from minigpt.model.parameters import parameter_count
-from minigpt.model.untrained import UntrainedLoss, untrained_loss
+from minigpt.model.untrained import UntrainedLoss, check_untrained, untrained_loss
 from minigpt.ui import messages
 from minigpt.ui.text import t
 
@@ -18,6 +18,11 @@ WANTED = "models_untrained_wanted"  # session: the config that the button asked 
 def draw(config: ModelConfig) -> None:
     """Measured, ln V, and why they differ; a large model on request."""
     st.subheader(t("Before training"))
+    try:
+        check_untrained(config)
+    except ValueError as error:
+        messages.problem(str(error))
+        return
     count = parameter_count(config)
     if count > AT_ONCE and st.session_state.get(WANTED) != config:
         _offer(config, count)

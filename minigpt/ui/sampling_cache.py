@@ -13,8 +13,6 @@ from minigpt.generation.cost import CostStep, compare_costs, summarize
 from minigpt.generation.stepping import prompt_ids
 from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.parameters import shape_only
-from minigpt.presets import preset
 from minigpt.ui import messages
 from minigpt.ui.sampling_setup import Setup
 from minigpt.ui.text import t
@@ -106,8 +104,6 @@ def _start(view: View, setup: Setup, asked: tuple) -> None:
         ids = prompt_ids(view.tokenizer, setup.prompt)
         if big and _lease().get("until", 0.0) > time.monotonic():
             raise ValueError("another reader is measuring a large model right now; try again in a minute")
-        if chosen == BIG:
-            shape_only(preset(BIG).model)  # refuses a model beyond the limit before it takes memory
         with st.spinner(t("Making the model …")):
             model = shared_model(BIG, 0) if chosen == BIG else view.model
         room = model.config.context_length - len(ids) + 1

@@ -13,7 +13,7 @@ from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_words import run_title
-from minigpt.ui.view import View, current_model, resolve, takes_time
+from minigpt.ui.view import View, current_reader, resolve, takes_time
 
 SAMPLES = (
     "The key is blue. Answer: blue.",
@@ -68,9 +68,9 @@ def _way_out() -> None:
     """One click to a record that the chosen model can read, if the model is there."""
     space = workspace.current()
     try:
-        model, tokenizer = current_model()
+        config, tokenizer = current_reader()
         texts = [record.text for record in examples.training_records(space.model)]
-        found = examples.fitting(texts, tokenizer, model.config.context_length, most=1)
+        found = examples.fitting(texts, tokenizer, config.context_length, most=1)
     except (ValueError, OSError):  # the problem above says it
         return
     if found:
@@ -167,9 +167,9 @@ def _step(steps: tuple[int, ...]) -> None:
 def _examples() -> None:
     st.caption(t("A few odd ones, and records of the model's own corpus"))
     try:
-        model, tokenizer = current_model()
+        config, tokenizer = current_reader()
         records = [record.text for record in examples.training_records(workspace.current().model)]
-        texts = examples.fitting([*SAMPLES, *records], tokenizer, model.config.context_length)
+        texts = examples.fitting([*SAMPLES, *records], tokenizer, config.context_length)
     except (ValueError, OSError) as error:
         messages.problem(str(error))
         return

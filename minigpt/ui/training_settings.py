@@ -10,7 +10,8 @@ from minigpt.corpus.advice import Advice
 from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
 from minigpt.corpus.learning import Learned
 from minigpt.corpus.records import Corpus
-from minigpt.model.parameters import parameter_count, shape_only
+from minigpt.model.memory import check_model
+from minigpt.model.parameters import parameter_count
 from minigpt.presets import PRESETS, Preset, preset
 from minigpt.training.samples import common_start
 from minigpt.training.shelf import NAME_CHARACTERS
@@ -185,7 +186,7 @@ def _unfitting(found: Preset) -> str:
     if not choice.ready:
         return t("The corpus {corpus} is not ready: say on the Corpus page how it is read.", corpus=choice.title)
     try:
-        shape_only(replace(found.model, vocab_size=_vocab_size(choice, found.tokenizer)))
+        check_model(replace(found.model, vocab_size=_vocab_size(choice, found.tokenizer)))
         return fit_fault(choice, found)
     except ValueError as error:
         return str(error)

@@ -11,14 +11,16 @@ from functools import cached_property, partial
 
 import streamlit as st
 
+from minigpt.config import ModelConfig
 from minigpt.corpus.batches import Batch, looked_at
 from minigpt.inspection import check_length
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
+from minigpt.model.memory import check_trace, one_at_a_time, tracing_bytes
 from minigpt.model.prediction import Outcome, outcomes
 from minigpt.model.trace import Trace
-from minigpt.sources import load_source, source_run, source_steps
+from minigpt.sources import is_untrained, load_source, preset_plan, source_run, source_steps
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.training.recorder import checkpoint_path
 from minigpt.ui import workspace
@@ -155,6 +157,8 @@ def resolve() -> View:
         workspace.choose(step=nearest)
     space = workspace.current()
     load, recall = _reach(space)
+    if _unmade(space):
+        read_record(*preset_plan(space.model), space.text)  # a record that is refused makes no model
     model, tokenizer = load()
     _keep_within("block", space.block, model.config.layers)
     _keep_within("head", space.head, model.config.heads)
@@ -164,9 +168,16 @@ def resolve() -> View:
     return View(workspace.current(), tokenizer, traced.batch, traced.losses, load, recall)
 
 
-def current_model() -> tuple[MiniGPT, Tokenizer]:
-    """The model of the workspace, whatever its record. Raises ValueError for one that cannot be used."""
-    return _reach(workspace.current())[0]()
+def current_reader() -> tuple[ModelConfig, Tokenizer]:
+    """Config and tokenizer of the workspace's model, whatever its record; an untrained one is not made for this.
+
+    Raises ValueError for a model that cannot be used.
+    """
+    space = workspace.current()
+    if _unmade(space):
+        return preset_plan(space.model)
+    model, tokenizer = _reach(space)[0]()
+    return model.config, tokenizer
 
 
 def shared_model(name: str, step: int) -> MiniGPT:
@@ -188,6 +199,11 @@ def takes_time() -> bool:
     return models.sizes().get(key, 0) > LARGE and (*key, space.text) not in traces.keys
 
 
+def _unmade(space: Workspace) -> bool:
+    """Whether the model is an untrained one that nobody has made, so that its plan says what it would be."""
+    return is_untrained(space.model) and _key(space.model, space.step) not in _models().keys
+
+
 def _reach(space: Workspace) -> tuple[Callable[[], tuple[MiniGPT, Tokenizer]], Callable[[], Traced]]:
     """How to get the model with its tokenizer, and the traced record: from memory, or made."""
     key = _key(space.model, space.step)
@@ -202,16 +218,29 @@ def _key(name: str, step: int) -> tuple[str, int, int]:
 
 
 def trace_record(model: MiniGPT, tokenizer: Tokenizer, text: str) -> Traced:
-    """A record through a model. Raises ValueError for one that is empty, too long, or has a character without an id."""
-    check_length(text)
-    batch = looked_at(text, tokenizer, model.config.context_length)
-    trace = model.trace(batch.ids, batch.valid)
-    losses = position_losses(trace.logits.values, batch.targets)[0, : batch.scored]
+    """A record through a model. Raises ValueError as `read_record` does."""
+    batch = read_record(model.config, tokenizer, text)
+    with one_at_a_time(tracing_bytes(model.config, batch.ids.shape[1])):
+        trace = model.trace(batch.ids, batch.valid)
+        losses = position_losses(trace.logits.values, batch.targets)[0, : batch.scored]
     return Traced(batch, trace, tuple(losses.tolist()))
+
+
+def read_record(config: ModelConfig, tokenizer: Tokenizer, text: str) -> Batch:
+    """A record in the slots in which a model of `config` is given it.
+
+    Raises ValueError for one that is empty, too long, or has a character without an id, and for one whose stages
+    would be beyond the limit of bytes.
+    """
+    check_length(text)
+    batch = looked_at(text, tokenizer, config.context_length)
+    check_trace(config, batch.ids.shape[1])
+    return batch
 
 
 @st.cache_resource(show_spinner=False)
 def _models() -> Store:
+    """No model is larger than the store: `check_model` refuses one beyond the same limit."""
     return Store(limit("MINIGPT_MODELS_BYTES"), lambda loaded: sum(map(_bytes, loaded[0].parameters())))
 
 

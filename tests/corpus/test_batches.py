@@ -116,3 +116,9 @@ def test_a_record_is_looked_at_in_fewer_slots_of_a_long_context():
     assert (short.ids.shape, whole.ids.shape, short.scored) == ((1, 16), (1, 64), 4)
     assert short.targets[0, :4].tolist() == whole.targets[0, :4].tolist() == [114, 101, 100, 257]
     assert not short.valid[0, 4:].any()
+
+
+def test_a_record_is_looked_at_without_filling_the_context():
+    batch = looked_at("red", BYTES, 10**15)
+    assert batch.ids.shape == batch.valid.shape == batch.targets.shape == (1, 16)
+    assert batch.scored == 4

@@ -167,6 +167,10 @@ def test_sizes_are_checked_before_memory_is_taken(small, path: Path, monkeypatch
     with pytest.raises(ValueError, match=f"this model has {count:,} parameters, at most {count - 1:,}"):
         load_checkpoint(path)
     monkeypatch.delenv("MINIGPT_MODEL_PARAMETERS")
+    monkeypatch.setenv("MINIGPT_MODELS_BYTES", "1000")
+    with pytest.raises(ValueError, match="this model takes .* bytes of memory, at most 1,000 are allowed"):
+        load_checkpoint(path)
+    monkeypatch.delenv("MINIGPT_MODELS_BYTES")
     vast = json.dumps(to_dict(model.config) | {"width": 10**9, "ffn_width": 10**9})
     with pytest.raises(ValueError, match="at most 500,000,000 are allowed"):
         load_checkpoint(write(path, model, config=vast))

@@ -206,12 +206,13 @@ def test_equal_configs_draw_equal_weights(small):
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
 
 
-def test_initialisation_of_several_blocks(small):
-    config = small(layers=2, dtype="float32", init_seed=3, init_std=0.5, attention_bias=True).config
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_initialisation_of_several_blocks(small, dtype: str):
+    config = small(layers=2, dtype=dtype, init_seed=3, init_std=0.5, attention_bias=True).config
     model, generator = MiniGPT(config), torch.Generator().manual_seed(3)
 
     def draw(*shape: int) -> torch.Tensor:
-        return torch.randn(*shape, dtype=torch.float32, generator=generator) * 0.5
+        return torch.randn(*shape, dtype=getattr(torch, dtype), generator=generator) * 0.5
 
     assert torch.equal(model.token_embedding, draw(20, 8))
     assert torch.equal(model.position_embedding, draw(10, 8))

@@ -1,5 +1,6 @@
 """Bytes from the shape equal the bytes of real models, caches, moments and traces."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,17 @@ import torch
 from minigpt.config import TrainConfig
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.memory import memory, readable_bytes, trace_bytes
+from minigpt.model.memory import (
+    LARGE,
+    building_bytes,
+    check_model,
+    check_trace,
+    memory,
+    one_at_a_time,
+    readable_bytes,
+    trace_bytes,
+    tracing_bytes,
+)
 from minigpt.presets import PRESETS, preset
 from minigpt.training.adam import Adam
 
@@ -73,3 +84,50 @@ def test_presets_need_no_numbers_to_be_measured(name: str):
 )
 def test_readable(count: int, text: str):
     assert readable_bytes(count) == text
+
+
+def test_what_making_and_tracing_take():
+    gpt2, mg1 = preset("gpt2-small").model, preset("mg-1").model
+    assert building_bytes(gpt2) == 4 * (124_439_808 + 768 * 768) == 500_118_528
+    assert building_bytes(mg1) == 8 * (13_875 + 16 * 16)
+    inside = 8 * (2 * 2 * 64 * 64 + 64 * 291) + 64 * 64  # two arrays (H, T, T), the logits, a mask
+    assert tracing_bytes(mg1, 64) == 2 * 497_152 + inside == 1_278_464
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_is_within_the_limits_at_its_full_context(name: str):
+    config = preset(name).model
+    check_model(config)
+    check_trace(config, config.context_length)
+
+
+def test_limits_are_named_with_what_is_asked_and_allowed(monkeypatch: pytest.MonkeyPatch):
+    config = preset("mg-1").model
+    monkeypatch.setenv("MINIGPT_MODELS_BYTES", "113048")
+    check_model(config)
+    monkeypatch.setenv("MINIGPT_MODELS_BYTES", "113047")
+    with pytest.raises(ValueError, match="^this model takes 113,048 bytes of memory, at most 113,047 are allowed"):
+        check_model(config)
+    monkeypatch.setenv("MINIGPT_RECORD_BYTES", "1278464")
+    check_trace(config, 64)
+    monkeypatch.setenv("MINIGPT_RECORD_BYTES", "1278463")
+    with pytest.raises(ValueError, match="a record in 64 slots takes 1,278,464 bytes .*, at most 1,278,463 are"):
+        check_trace(config, 64)
+
+
+def test_one_large_thing_is_made_at_a_time_and_small_ones_do_not_wait():
+    made = []
+
+    def make(size: int) -> None:
+        with one_at_a_time(size):
+            made.append(size)
+
+    threads = {size: threading.Thread(target=make, args=(size,), daemon=True) for size in (LARGE, LARGE - 1)}
+    with one_at_a_time(LARGE):
+        for thread in threads.values():
+            thread.start()
+        threads[LARGE - 1].join(10)
+        threads[LARGE].join(0.1)
+        assert made == [LARGE - 1]
+    threads[LARGE].join(10)
+    assert made == [LARGE - 1, LARGE]

@@ -185,6 +185,15 @@ def test_a_large_model_is_measured_on_request():
     assert "Untrained loss" not in metrics(at)
 
 
+def test_a_vast_model_is_counted_and_not_made():
+    at = open_app("models", shape="mg-1~context_length=20000000")
+    assert metrics(at)["Parameters"] == "320,012,851"
+    sentence = "This model takes 2,560,104,856 bytes of memory, at most 1,500,000,000 are allowed here"
+    assert [error.value.replace("\\", "") for error in at.error] == [sentence]
+    assert "Untrained loss" not in metrics(at)
+    assert "models_measure" not in [button.key for button in at.button]
+
+
 def test_a_changed_block_shows_its_numbers():
     at = open_app("models", shape="gpt2-small")
     at.segmented_control(key="models_variant").set_value("gqa").run()

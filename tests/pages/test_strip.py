@@ -2,8 +2,9 @@
 
 import pytest
 
+from minigpt import sources
 from minigpt.ui import strip
-from tests.pages.app import open_app
+from tests.pages.app import choose, open_app
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,28 @@ def test_the_whole_of_a_long_title_is_in_the_tooltip_of_the_box():
     box = open_app("tokens", model="mg-1~width=24~heads=3~layers=2").selectbox(key="model_choice")
     assert box.help.replace("\\", "") == "Untrained mg-1: width 24, heads 3, layers 2"
     assert not open_app("tokens").selectbox(key="model_choice").help
+
+
+@pytest.mark.parametrize("page", [None, "tokens", "stages", "attention", "logits", "sampling"])
+def test_a_link_to_a_vast_model_has_a_sentence_and_the_page_goes_on(page: str | None, monkeypatch: pytest.MonkeyPatch):
+    make = sources.MiniGPT
+    monkeypatch.setattr(sources, "MiniGPT", None)  # to make a model would raise
+    at = open_app(page, model="mg-1~context_length=20000000")
+    sentence = "This model takes 2,560,104,856 bytes of memory, at most 1,500,000,000 are allowed here"
+    assert [error.value.replace("\\", "") for error in at.error] == [sentence]
+    monkeypatch.setattr(sources, "MiniGPT", make)
+    at.selectbox(key="model_choice").set_value("mg-1").run()
+    assert not at.error and not at.exception
+
+
+def test_a_record_whose_stages_are_vast_makes_no_model(monkeypatch: pytest.MonkeyPatch):
+    make = sources.MiniGPT
+    monkeypatch.setattr(sources, "MiniGPT", None)
+    at = open_app("attention", model="mg-1~context_length=20000~init_seed=4", text="ab c" * 4000)
+    (error,) = at.error
+    assert "of memory in this model, at most 3,500,000,000 are allowed here" in error.value.replace("\\", "")
+    monkeypatch.setattr(sources, "MiniGPT", make)
+    at.button(key="use_fitting").click().run()
+    assert not at.error and not at.exception
+    choose(at, text="ab c" * 4000)  # the model is there now, the record is refused all the same
+    assert len(at.error) == 1
