@@ -94,6 +94,8 @@ def load_corpus(path: str | Path) -> Corpus:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02X} at {error.start}") from error
+    except MemoryError as error:
+        raise ValueError(f"{path} is too large for the memory that is free") from error
     except RecursionError as error:
         raise ValueError(f"{path} is not a corpus: its lists and objects are nested too deeply") from error
     except json.JSONDecodeError as error:
@@ -103,7 +105,10 @@ def load_corpus(path: str | Path) -> Corpus:
     name = str(content.get("version", path.stem))
     _check_whole(f"{path}: version", name)
     splits = {split: _records(path, split, content.get(split, [])) for split in ("train", "validation")}
-    return Corpus(name=name, **splits)
+    try:
+        return Corpus(name=name, **splits)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def half_character(text: str) -> str:

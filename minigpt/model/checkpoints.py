@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from minigpt.config import ModelConfig, from_dict, to_dict
@@ -17,9 +16,11 @@ from minigpt.files import write_atomic
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.memory import building_bytes, check_model, one_at_a_time
 from minigpt.model.parameters import shape_only
+from minigpt.model.stored import check_tensors, tensor_file
 
 FORMAT = "minigpt-checkpoint-1"
-_STORED_DTYPE = {"float64": "F64", "float32": "F32"}  # safetensors' names
+_NO_CHECKPOINT = "is not a minigpt checkpoint"
+_STEP_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -56,39 +57,35 @@ def load_checkpoint(path: str | Path, config: ModelConfig | None = None, tokeniz
     `tokenizer` fingerprint differ (naming the fields or both fingerprints), and when a tensor is
     missing, unexpected or of another shape or dtype. Sizes are checked before memory is taken.
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            about = file.metadata() or {}
-            if about.get("format") != FORMAT:
-                raise ValueError(f"{path} is not a minigpt checkpoint of format {FORMAT}")
-            stored, step = from_dict(ModelConfig, _object(about["config"])), _step(about["step"])
-            _same_config(path, stored, config)
-            if tokenizer is not None and about["tokenizer"] != tokenizer:
-                raise ValueError(
-                    f"{path} belongs to the tokenizer {about['tokenizer']}, the one at hand is {tokenizer}"
-                )
-            check_model(stored)
-            _same_tensors(path, {name: file.get_slice(name) for name in file.keys()}, stored)
-            # Copies: in memory of its own, a tensor takes part in products bit for bit as it did before it was saved.
-            with one_at_a_time(building_bytes(stored)):
-                tensors = {name: file.get_tensor(name).clone() for name in file.keys()}
-    except (SafetensorError, OSError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} is not a minigpt checkpoint: {error}") from error
+    with tensor_file(path, _NO_CHECKPOINT) as file:
+        about = file.metadata() or {}
+        if about.get("format") != FORMAT:
+            raise ValueError(f"{path} {_NO_CHECKPOINT} of format {FORMAT}")
+        stored, step = _config(path, about["config"]), _step(path, about["step"])
+        _same_config(path, stored, config)
+        if tokenizer is not None and about["tokenizer"] != tokenizer:
+            raise ValueError(f"{path} belongs to the tokenizer {about['tokenizer']}, the one at hand is {tokenizer}")
+        check_model(stored)
+        check_tensors(path, file, shape_only(stored).state_dict())
+        # Copies: in memory of its own, a tensor takes part in products bit for bit as it did before it was saved.
+        with one_at_a_time(building_bytes(stored)):
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}
+        fingerprint = about["tokenizer"]
     model = shape_only(stored)
     model.load_state_dict(tensors, strict=True, assign=True)
-    return Checkpoint(model.eval(), step, about["tokenizer"])
+    return Checkpoint(model.eval(), step, fingerprint)
 
 
-def _object(text: str) -> dict:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise TypeError(f"its config is {value!r:.60}")
-    return value
+def _config(path: str | Path, text: str) -> ModelConfig:
+    try:
+        return from_dict(ModelConfig, json.loads(text))
+    except ValueError as error:
+        raise ValueError(f"{path} {_NO_CHECKPOINT}: {error}") from error
 
 
-def _step(text: str) -> int:
-    if not text.isdecimal():
-        raise TypeError(f"its step is {text!r}")
+def _step(path: str | Path, text: str) -> int:
+    if not text.isdecimal() or len(text) > _STEP_DIGITS:
+        raise ValueError(f"{path} {_NO_CHECKPOINT}: its step is {text!r:.60}")
     return int(text)
 
 
@@ -98,16 +95,3 @@ def _same_config(path: str | Path, stored: ModelConfig, wanted: ModelConfig | No
     here, there = to_dict(stored), to_dict(wanted)
     differing = [f"{name} {here[name]} (wanted {there[name]})" for name in here if here[name] != there[name]]
     raise ValueError(f"{path} has another config: {', '.join(differing)}")
-
-
-def _same_tensors(path: str | Path, stored: dict, config: ModelConfig) -> None:
-    wanted = {name: tuple(tensor.shape) for name, tensor in shape_only(config).state_dict().items()}
-    missing, unexpected = sorted(wanted.keys() - stored.keys()), sorted(stored.keys() - wanted.keys())
-    if missing or unexpected:
-        raise ValueError(f"{path} lacks {missing or 'nothing'} and has unexpected {unexpected or 'nothing'}")
-    for name, shape in wanted.items():
-        found = tuple(stored[name].get_shape())
-        if found != shape:
-            raise ValueError(f"{path}: {name} has shape {found}, the config says {shape}")
-        if stored[name].get_dtype() != _STORED_DTYPE[config.dtype]:
-            raise ValueError(f"{path}: {name} is stored as {stored[name].get_dtype()}, the config says {config.dtype}")

@@ -115,7 +115,9 @@ class MiniGPT(nn.Module):
 
         def draw(matrix: torch.Tensor) -> None:
             """Fill a contiguous matrix where it is: the numbers of torch.randn times the spread, without a copy."""
-            matrix.normal_(generator=generator).mul_(self.config.init_std)
+            matrix.normal_(generator=generator).mul_(
+                float(self.config.init_std)
+            )  # JSON may give an int too large for torch
 
         for name, parameter in self.named_parameters():
             if parameter.ndim == 1:

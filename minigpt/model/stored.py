@@ -5,13 +5,17 @@ them with its cache of the file. So the file must stay as it is while the tensor
 another of the same name (a rename) is safe, writing into it is not.
 """
 
-from collections.abc import Iterable
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
 
+NO_TENSORS = "is not a safetensors file, or is cut off"
+KINDS = {"float64": "F64", "float32": "F32", "uint8": "U8"}  # safetensors' names of the dtypes in our own files
 FLOATS = ("F64", "F32", "F16", "BF16")  # safetensors' names of the dtypes that a weight may have
 
 
@@ -27,7 +31,7 @@ class StoredTensor:
 
 def stored_tensors(path: Path) -> list[StoredTensor]:
     """What a file holds. Raises ValueError for a file that is damaged, cut off or of another kind."""
-    with _opened(path) as file:
+    with tensor_file(path, NO_TENSORS) as file:
         slices = {name: file.get_slice(name) for name in file.keys()}
         return [StoredTensor(path, name, tuple(one.get_shape()), one.get_dtype()) for name, one in slices.items()]
 
@@ -38,12 +42,39 @@ def mapped_tensors(stored: Iterable[StoredTensor], dtype: torch.dtype) -> list[t
     Halves are widened exactly, float64 is rounded to float32.
     """
     stored = list(stored)
-    files = {path: _opened(path) for path in {one.path for one in stored}}
-    return [files[one.path].get_tensor(one.name).to(dtype) for one in stored]
+    mapped = {}
+    for path in {one.path for one in stored}:
+        with tensor_file(path, NO_TENSORS) as file:
+            mapped[path] = {one.name: file.get_tensor(one.name) for one in stored if one.path == path}
+    return [mapped[one.path][one.name].to(dtype) for one in stored]
 
 
-def _opened(path: Path) -> safe_open:
+@contextlib.contextmanager
+def tensor_file(path: str | Path, fault: str) -> Iterator[safe_open]:
+    """A safetensors file, open. What its bytes make a reader raise becomes a ValueError: the file, `fault`, the reason.
+
+    That holds for all that is read inside the `with`, JSON in the metadata included; a ValueError of the
+    caller's own is passed on as it is.
+    """
     try:
-        return safe_open(path, framework="pt")
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is not a safetensors file, or is cut off: {error}") from error
+        with safe_open(path, framework="pt") as file:
+            yield file
+    except KeyError as error:
+        raise ValueError(f"{path} {fault}: it lacks {error}") from error
+    except (SafetensorError, OSError, TypeError, RecursionError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} {fault}: {error}") from error
+
+
+def check_tensors(path: str | Path, file: safe_open, wanted: Mapping[str, torch.Tensor]) -> None:
+    """Raises ValueError unless an open file holds tensors of exactly these names, shapes and dtypes."""
+    found = set(file.keys())
+    missing, unexpected = sorted(wanted.keys() - found), sorted(found - wanted.keys())
+    if missing or unexpected:
+        raise ValueError(f"{path} lacks {missing or 'nothing'} and has unexpected {unexpected or 'nothing'}")
+    for name, tensor in wanted.items():
+        stored = file.get_slice(name)
+        shape, kind, dtype = tuple(stored.get_shape()), stored.get_dtype(), str(tensor.dtype).removeprefix("torch.")
+        if shape != tuple(tensor.shape):
+            raise ValueError(f"{path}: {name} has shape {shape}, the config says {tuple(tensor.shape)}")
+        if kind != KINDS[dtype]:
+            raise ValueError(f"{path}: {name} is stored as {kind}, the config says {dtype}")

@@ -189,7 +189,10 @@ class ByteBPE:
             raise ValueError(f"{path} has the specials {content.get('specials')!r:.60}, not BOS 256, EOS 257, PAD 258")
         if not isinstance(content.get("merges"), list):
             raise ValueError(f"{path} is damaged: its merges must be a list, got {content.get('merges')!r:.60}")
-        tokenizer = cls(content["merges"])
+        try:
+            tokenizer = cls(content["merges"])
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
         if tokenizer.fingerprint != content.get("fingerprint"):
             raise ValueError(
                 f"{path} is damaged: its {len(tokenizer.merges)} merges have fingerprint "

@@ -102,7 +102,10 @@ class Chars:
         alphabet = content.get("alphabet")
         if not isinstance(alphabet, str) or "".join(sorted(set(alphabet))) != alphabet:
             raise ValueError(f"{path} is damaged: its alphabet must be a text of different characters in order")
-        tokenizer = cls(alphabet)
+        try:
+            tokenizer = cls(alphabet)
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
         if tokenizer.fingerprint != content.get("fingerprint"):
             raise ValueError(
                 f"{path} is damaged: its {len(alphabet)} characters have fingerprint {tokenizer.fingerprint}, "

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
+from minigpt.json_objects import bounded_text
 from minigpt.tokenizers import byte_bpe, chars, gpt2, renumbered
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
@@ -34,7 +35,7 @@ def train_tokenizer(config: TokenizerConfig, texts: Iterable[str], others: Itera
 def load_tokenizer(path: str | Path) -> Tokenizer:
     """Read what a tokenizer's `save` wrote, whichever it was; ValueError that names the fault."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(bounded_text(Path(path)))
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a tokenizer file: {error}") from error
     format = content.get("format") if isinstance(content, dict) else None
