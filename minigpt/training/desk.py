@@ -5,6 +5,7 @@ in turn; the others wait in the order they came and are told their place. Paused
 up to MINIGPT_RUNS_PAUSED. Whatever ends the process leaves runs that can be resumed.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -13,11 +14,13 @@ from pathlib import Path
 from minigpt.checks import number, one_of
 from minigpt.limits import limit
 from minigpt.training.held import Held
+from minigpt.training.loop import DivergedError
 from minigpt.training.runs import Run
 
 ANSWER_SECONDS = 0.5  # an answer waits this long for the new state, then it tells the old one
 COMMANDS = ("start", "play", "step", "pause", "stop", "reset", "speed", "status")
-FAULTS = (ArithmeticError, OSError, ValueError, RuntimeError, MemoryError)  # of one run; the others go on
+FAULTS = (DivergedError, OSError, ValueError)  # their messages are sentences for the reader
+log = logging.getLogger(__name__)  # to standard error
 
 
 class Desk:
@@ -42,6 +45,9 @@ class Desk:
             return self.standing(folder)
         except (ValueError, OSError) as error:
             return {"error": str(error)}
+        except Exception as error:
+            log.exception("unexpected error in the command %r", command)
+            return {"error": _unexpected("the command failed", error)}
 
     def standing(self, folder: Path) -> dict:
         """status, step (None when not in memory), place in the queue (0 = not waiting), reason of a failure."""
@@ -199,10 +205,14 @@ class Desk:
         return next((held for held in self.held.values() if held.status == "running" and held.due <= now), None)
 
     def _careful(self, held: Held, action: Callable, *arguments) -> None:
+        """Whatever goes wrong with one run ends that run, with a sentence; the others go on."""
         try:
             action(*arguments)
         except FAULTS as error:
             held.fail(str(error) or type(error).__name__)
+        except Exception as error:
+            log.exception("unexpected error in the run %s", held.folder)
+            held.fail(_unexpected("the training ended", error))
 
     def _changed(self, held: Held) -> None:
         """Tell how the run stands and who waits where, let go of one that is over, make room among the paused."""
@@ -215,6 +225,16 @@ class Desk:
         if len(paused) > limit("MINIGPT_RUNS_PAUSED"):
             self._careful(paused[0], paused[0].stop)
             self._changed(paused[0])
+
+
+def _unexpected(what: str, error: Exception) -> str:
+    """One sentence for an error that nobody foresaw: its type, and the first line of its message if it has one.
+
+    >>> _unexpected("the training ended", KeyError("width"))
+    "the training ended with an unexpected error: KeyError: 'width'"
+    """
+    lines = str(error).splitlines()
+    return f"{what} with an unexpected error: {type(error).__name__}" + (f": {lines[0]}" if lines else "")
 
 
 def _standing(folder: Path, status: str, step: int | None, place: int, reason: str) -> dict:

@@ -4,10 +4,13 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from minigpt.checks import one_of
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.files import write_atomic
+from minigpt.json_objects import read_object
 
 FORMAT = "minigpt-run-1"
+STATUSES = ("created", "queued", "running", "paused", "stopped", "finished", "failed")
 FINAL = ("finished", "failed")  # nothing more happens unless somebody resumes or resets the run
 
 
@@ -21,27 +24,33 @@ class RunInfo:
     tokenizer: str  # fingerprint
     corpus: str  # name
     corpus_hash: str
-    status: str  # created, queued, running, paused, stopped, finished, failed
+    status: str  # one of STATUSES
     reason: str = ""  # of a failure
 
 
 def read_info(folder: Path) -> RunInfo:
     """The content of run.json. Raises ValueError for a folder that is no run, or a damaged file."""
     path = folder / "run.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise ValueError(f"{folder} is not a run folder: it has no run.json") from error
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+    if not path.exists():
+        raise ValueError(f"{folder} is not a run folder: it has no run.json")
+    content = read_object(path)
+    if content.pop("format", None) != FORMAT:
         raise ValueError(f"{path} is not of format {FORMAT}")
     try:
-        content["model"] = from_dict(ModelConfig, content["model"])
-        content["training"] = from_dict(TrainConfig, content["training"])
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: it lacks {error}") from error
-    return from_dict(RunInfo, content)
+        content |= {"model": from_dict(ModelConfig, content.get("model"))}
+        content |= {"training": from_dict(TrainConfig, content.get("training"))}
+        info = from_dict(RunInfo, content)
+        _check_texts(info)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    return info
+
+
+def _check_texts(info: RunInfo) -> None:
+    for name in ("preset", "tokenizer", "corpus", "corpus_hash", "reason"):
+        if not isinstance(getattr(info, name), str):
+            raise ValueError(f"{name} must be a text, got {getattr(info, name)!r:.60}")
+    one_of("status", info.status, STATUSES)
 
 
 def write_info(folder: Path, info: RunInfo) -> None:

@@ -52,7 +52,7 @@ class FolderLock:
         try:
             told = json.loads(self._file.read())
             return f"process {told['pid']} since {told['since']}"
-        except (ValueError, KeyError):
+        except (ValueError, KeyError, TypeError):
             return "another process"
 
 

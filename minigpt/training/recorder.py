@@ -17,9 +17,8 @@ from minigpt.model.checkpoints import save_checkpoint
 from minigpt.training.info import read_info, write_status
 from minigpt.training.lock import FolderLock
 from minigpt.training.loop import DivergedError, Evaluation, Report, Samples, StepReport, Training, evaluation_rows
-from minigpt.training.resume import FILE, Progress, read_progress, save_state
+from minigpt.training.resume import FILE, GROWING, Progress, read_progress, save_state
 
-GROWING = ("metrics.jsonl", "timing.jsonl", "samples.jsonl")
 FLUSH_SECONDS = 0.1  # readers are at most this far behind
 STATE_SECONDS = 1.0  # at most this much work is lost by a kill, or
 STATE_SHARE = 0.05  # as much as keeps the time spent on resume states below this share
@@ -153,7 +152,7 @@ class Recorder:
 
     def fail(self, reason: str) -> None:
         """Leave the last good state and say why; where even that cannot be written, the caller has the reason."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # ValueError: a write that failed has closed it
             self.files["metrics.jsonl"].flush()
         with contextlib.suppress(OSError, ValueError):
             write_status(self.folder, "failed", reason)
@@ -190,7 +189,7 @@ class Recorder:
             self.save()
             with self._clear_errors():
                 write_status(self.folder, status)
-        except RunWriteError as failure:
+        except (RunWriteError, ValueError) as failure:
             self.fail(str(failure))
             raise
         self.release()
@@ -217,6 +216,8 @@ class Recorder:
             raise ValueError(
                 f"{self.folder} stands at step {progress.step}, this training at {training.step}; resume the run"
             )
+        for name, length in progress.lengths.items():
+            _check_whole_lines(self.folder / name, length)
         return progress
 
     @contextlib.contextmanager
@@ -239,12 +240,25 @@ def cut_back(folder: Path, progress: Progress) -> None:
     for name in GROWING:
         path = folder / name
         if path.exists():
-            os.truncate(path, min(progress.lengths.get(name, 0), path.stat().st_size))
+            os.truncate(path, progress.lengths.get(name, 0))
     for step in checkpoint_steps(folder):
         if step > progress.step:
             checkpoint_path(folder, step).unlink()
     for leftover in [*folder.glob(".*.*"), *(folder / "checkpoints").glob(".*")]:
         leftover.unlink(missing_ok=True)
+
+
+def _check_whole_lines(path: Path, length: int) -> None:
+    """Raises ValueError unless the first `length` bytes of a growing file are there and end with a line."""
+    size = path.stat().st_size if path.exists() else 0
+    if size < length:
+        raise ValueError(f"{path} is damaged: it has {size:,} bytes, but {FILE} was written when it had {length:,}")
+    if length == 0:
+        return
+    with path.open("rb") as file:
+        file.seek(length - 1)
+        if file.read(1) != b"\n":
+            raise ValueError(f"{path} is damaged: no line ends at byte {length:,}, where {FILE} was written")
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:

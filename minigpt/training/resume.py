@@ -10,16 +10,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
 
+from minigpt.checks import number, whole
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.files import write_atomic
 from minigpt.model.checkpoints import packed
+from minigpt.model.stored import check_tensors, tensor_file
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
 
 FORMAT = "minigpt-resume-1"
 FILE = "resume.safetensors"
+GROWING = ("metrics.jsonl", "timing.jsonl", "samples.jsonl")  # files of a run that grow by whole lines
+DAMAGED = "is damaged"
 
 
 @dataclass(frozen=True)
@@ -52,20 +55,15 @@ def read_progress(folder: Path, info: RunInfo) -> Progress | None:
     path = folder / FILE
     if not path.exists():
         return None
-    try:
-        with safe_open(path, framework="pt") as file:
-            about = file.metadata() or {}
+    with tensor_file(path, DAMAGED) as file:
+        about = file.metadata() or {}
         if about.get("format") != FORMAT:
             raise ValueError(f"{path} is not a resume state of format {FORMAT}")
-        model = from_dict(ModelConfig, json.loads(about["model"]))
-        training = from_dict(TrainConfig, json.loads(about["training"]))
-        stored = RunInfo("", model, training, about["tokenizer"], "", about["corpus_hash"], "")
-        progress = from_dict(Progress, json.loads(about["progress"]))
-    except (SafetensorError, KeyError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        stored, progress = _told(path, about)
     differing = differences(stored, info)
     if differing:
         raise ValueError(f"{path} belongs to another run: it has {'; '.join(differing)}")
+    _check_progress(path, progress, info.training.steps)
     return progress
 
 
@@ -79,11 +77,13 @@ def restore(folder: Path, info: RunInfo, training: Training) -> None:
     progress = read_progress(folder, info)
     if progress is None:
         return
-    with safe_open(folder / FILE, framework="pt") as file:
-        for name, tensor in _tensors(training).items():
-            tensor.copy_(file.get_tensor(name))
-        training.batches.set_state(file.get_tensor("generator.batches"))
-        training.dropout.set_state(file.get_tensor("generator.dropout"))
+    path, wanted = folder / FILE, _tensors(training)
+    with tensor_file(path, DAMAGED) as file:
+        check_tensors(path, file, wanted)
+        for name in wanted.keys() - _generators(training).keys():
+            wanted[name].copy_(file.get_tensor(name))
+        for name, generator in _generators(training).items():
+            _set_state(path, name, generator, file.get_tensor(name))
     training.step, training.best = progress.step, progress.best
     training.evaluated, training.sampled = progress.evaluated, progress.sampled
 
@@ -92,5 +92,46 @@ def _tensors(training: Training) -> dict[str, torch.Tensor]:
     optimizer = training.optimizer
     parts = {"model": optimizer.parameters, "first": optimizer.first, "second": optimizer.second}
     tensors = {f"{part}.{name}": tensor.detach() for part, group in parts.items() for name, tensor in group.items()}
-    generators = {"batches": training.batches, "dropout": training.dropout}
-    return tensors | {f"generator.{name}": generator.get_state() for name, generator in generators.items()}
+    return tensors | {name: generator.get_state() for name, generator in _generators(training).items()}
+
+
+def _generators(training: Training) -> dict[str, torch.Generator]:
+    return {"generator.batches": training.batches, "generator.dropout": training.dropout}
+
+
+def _set_state(path: Path, name: str, generator: torch.Generator, state: torch.Tensor) -> None:
+    try:
+        generator.set_state(state)
+    except RuntimeError as error:
+        raise ValueError(f"{path} {DAMAGED}: {name} is no state of a generator: {error}") from error
+
+
+def _told(path: Path, about: dict[str, str]) -> tuple[RunInfo, Progress]:
+    """The settings and the progress in the metadata. Raises ValueError that names the file, or KeyError."""
+    model, training, progress = (about[name] for name in ("model", "training", "progress"))
+    fingerprint, corpus_hash = about["tokenizer"], about["corpus_hash"]
+    try:
+        settings = from_dict(ModelConfig, json.loads(model)), from_dict(TrainConfig, json.loads(training))
+        progress = from_dict(Progress, json.loads(progress))
+    except ValueError as error:
+        raise ValueError(f"{path} {DAMAGED}: {error}") from error
+    return RunInfo("", *settings, fingerprint, "", corpus_hash, ""), progress
+
+
+def _check_progress(path: Path, progress: Progress, steps: int) -> None:
+    """Raises ValueError for progress that no training of that many `steps` makes."""
+    try:
+        whole("step", progress.step, least=0, most=steps)
+        for name in ("evaluated", "sampled"):
+            if getattr(progress, name) is not None:
+                whole(name, getattr(progress, name), least=0, most=progress.step)
+        if not isinstance(progress.best, float | None):
+            raise ValueError(f"best must be a loss or null, got {progress.best!r:.60}")
+        number("seconds", progress.seconds, least=0.0)
+        whole("positions", progress.positions, least=0)
+        if not isinstance(progress.lengths, dict) or progress.lengths.keys() != set(GROWING):
+            raise ValueError(f"lengths must tell those of {', '.join(GROWING)}, got {progress.lengths!r:.80}")
+        for name, length in progress.lengths.items():
+            whole(f"the length of {name}", length, least=0)
+    except ValueError as error:
+        raise ValueError(f"{path} {DAMAGED}: {error}") from error

@@ -18,15 +18,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from minigpt.config import ModelConfig, TrainConfig
+from minigpt.config import ModelConfig, TrainConfig, from_dict
 from minigpt.corpus.baselines import Baselines
 from minigpt.corpus.batches import batch_records
 from minigpt.corpus.fitting import too_long
 from minigpt.corpus.records import Corpus, Record, load_corpus
 from minigpt.corpus.windows import window_stream
 from minigpt.files import write_atomic
+from minigpt.json_objects import read_object
 from minigpt.model.checkpoints import Checkpoint, load_checkpoint
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.parameters import shape_only
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.training.info import RunInfo, read_info, write_info
@@ -130,7 +132,12 @@ class Run:
     def baselines(self) -> Baselines | None:
         """Losses of counting on the validation positions; None before the start or without validation."""
         path = self.folder / "baselines.json"
-        return Baselines(**json.loads(path.read_text())) if path.exists() else None
+        if not path.exists():
+            return None
+        try:
+            return from_dict(Baselines, read_object(path))
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
 
     def record(self, training: Training) -> Iterator[Report]:
         """Pass on the reports of `training`, after metrics and due checkpoints are written.
@@ -156,14 +163,27 @@ class Run:
 
 
 def read_lines(path: Path, start: int = 0) -> tuple[list[dict], int]:
-    """The objects of the whole lines from byte `start` on, and the byte after them; nothing without a file."""
+    """The objects of the whole lines from byte `start` on, and the byte after them; nothing without a file.
+
+    Raises ValueError that names the file for a line that is no JSON object.
+    """
     if not path.exists():
         return [], start
     with path.open("rb") as file:
         file.seek(start)
         content = file.read()
     end = content.rfind(b"\n") + 1
-    return [json.loads(line) for line in content[:end].splitlines()], start + end
+    return [_row(path, line) for line in content[:end].splitlines()], start + end
+
+
+def _row(path: Path, line: bytes) -> dict:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    if not isinstance(row, dict):
+        raise ValueError(f"{path} is damaged: each line must be an object, got {row!r:.60}")
+    return row
 
 
 def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
@@ -175,9 +195,15 @@ def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None
 def prepare(run: Run) -> Training:
     """A training where the run stands: at step 0, or at its resume state, with nothing lost.
 
-    Raises ValueError when the resume state was written under other settings, naming the fields.
+    Raises ValueError when the resume state was written under other settings, naming the fields, and for
+    a model beyond the limits or without the tokenizer's ids, before memory is taken.
     """
     info, corpus, tokenizer = run.info, run.corpus(), run.tokenizer()
+    _check_size(run.folder, info.model)
+    if tokenizer.vocab_size > info.model.vocab_size:
+        raise ValueError(
+            f"{run.folder}: tokenizer.json has {tokenizer.vocab_size:,} ids, run.json says {info.model.vocab_size:,}"
+        )
     train, validation = (
         _split(split, tokenizer, info.model.context_length, info.training.mode) if split else None
         for split in (corpus.train, corpus.validation)
@@ -185,6 +211,13 @@ def prepare(run: Run) -> Training:
     training = Training(MiniGPT(info.model), train, validation, info.training, tokenizer)
     restore(run.folder, info, training)
     return training
+
+
+def _check_size(folder: Path, config: ModelConfig) -> None:
+    try:
+        shape_only(config)
+    except ValueError as error:
+        raise ValueError(f"{folder / 'run.json'}: {error}") from error
 
 
 def _split(records: tuple[Record, ...], tokenizer: Tokenizer, context_length: int, mode: str) -> Split:

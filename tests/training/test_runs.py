@@ -187,7 +187,7 @@ def test_folders_that_are_no_run(tmp_path: Path):
 @pytest.mark.parametrize("content", ["", "{", "[]", "5", '{"format": "other"}'])
 def test_damaged_run_files(tmp_path: Path, content: str):
     (tmp_path / "run.json").write_text(content)
-    with pytest.raises(ValueError, match="run.json is (damaged|not of format)"):
+    with pytest.raises(ValueError, match="run.json (cannot be used|must hold one JSON object|is not of format)"):
         Run(tmp_path)
 
 
