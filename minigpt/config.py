@@ -6,7 +6,7 @@ are the same model. Wrong values raise ValueError in one sentence before any mem
 
 from dataclasses import asdict, dataclass, fields, replace
 
-from minigpt.checks import number, one_of, whole
+from minigpt.validation import number, one_of, whole
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 DTYPES = ("float64", "float32")

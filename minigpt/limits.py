@@ -5,7 +5,7 @@ A limit is checked before the work starts, by the code that would do the work.
 
 import os
 
-from minigpt.checks import whole
+from minigpt.validation import whole
 
 
 def limit(name: str) -> int:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, fields, replace
 
-from minigpt.checks import one_of
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, override
+from minigpt.validation import one_of
 
 
 @dataclass(frozen=True)

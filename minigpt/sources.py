@@ -8,7 +8,6 @@ a GPT-2 folder that a reader opened.
 from dataclasses import replace
 from pathlib import Path
 
-from minigpt.checks import one_of
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import WHOLE, slots_of
 from minigpt.corpus.records import bundled_corpus
@@ -24,6 +23,7 @@ from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Evaluation
 from minigpt.training.runs import Run
 from minigpt.training.shelf import run_folder
+from minigpt.validation import one_of
 
 BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"
 BUNDLED = "mini-gpt"

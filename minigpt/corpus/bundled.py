@@ -10,10 +10,10 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from minigpt.checks import one_of
 from minigpt.corpus.readers import ReadOptions, read_file
 from minigpt.corpus.records import BUNDLED_CORPUS, Corpus, load_corpus
 from minigpt.corpus.splitting import split_records
+from minigpt.validation import one_of
 
 DATA = BUNDLED_CORPUS.parents[1]
 FIRST = BUNDLED_CORPUS.parent.name  # that of the shipped run

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigpt.checks import whole
 from minigpt.corpus.reading import counted
 from minigpt.corpus.records import Corpus, Record
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.tokenizers.contract import Tokenizer
+from minigpt.validation import whole
 
 
 @dataclass(frozen=True)

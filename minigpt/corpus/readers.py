@@ -9,7 +9,6 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from minigpt.checks import one_of
 from minigpt.corpus.encodings import decode
 from minigpt.corpus.lines import line_count, line_ends, split_lines
 from minigpt.corpus.objects import names_of, parsed, read_array, read_lines
@@ -17,6 +16,7 @@ from minigpt.corpus.reading import Gathered, LineEnds, Reading
 from minigpt.corpus.records import half_character, kind_of
 from minigpt.corpus.tables import DELIMITERS, read_table, table_columns, table_head
 from minigpt.limits import limit
+from minigpt.validation import one_of
 
 FORMATS = {  # and how the names of their files end
     "txt": (".txt", ".text"),

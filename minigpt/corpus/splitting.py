@@ -15,9 +15,9 @@ from itertools import compress
 
 import numpy as np
 
-from minigpt.checks import number, one_of, whole
 from minigpt.corpus.reading import FaultyRecords, Reading, counted
 from minigpt.corpus.records import Corpus, Record
+from minigpt.validation import number, one_of, whole
 
 SHARE = 0.1  # of the records, that validate
 TRAIN, VALIDATION, LEFT_OUT = 0, 1, 2

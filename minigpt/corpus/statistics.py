@@ -6,9 +6,9 @@ from itertools import chain
 
 import numpy as np
 
-from minigpt.checks import whole
 from minigpt.corpus.records import Corpus, Record
 from minigpt.tokenizers.contract import Tokenizer
+from minigpt.validation import whole
 
 _AT_ONCE = 1_000_000  # characters that are encoded at once: ids of Python need many times the memory of text
 

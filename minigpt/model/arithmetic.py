@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from minigpt.checks import whole
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import BlockTrace, Stage, Trace
+from minigpt.validation import whole
 
 # Both are times the greatest shown |value| when that exceeds 1. Float64: the acceptance limit of the first text.
 # Float32: the rounding of a sum of n products grows like √n · 2⁻²⁴ (Wilkinson), 3.3e-6 for the 3,072 of the

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import torch
 
-from minigpt.checks import whole
 from minigpt.corpus.batches import Batch
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import Trace
+from minigpt.validation import whole
 
 
 @dataclass(frozen=True)

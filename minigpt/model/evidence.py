@@ -14,7 +14,6 @@ from math import exp, fsum, log, sqrt
 
 import torch
 
-from minigpt.checks import whole
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import IGNORE, Batch, batch_records, looked_at
 from minigpt.model.arithmetic import TOLERANCE
@@ -24,6 +23,7 @@ from minigpt.model.loss import loss
 from minigpt.model.parameters import component_counts
 from minigpt.model.trace import BlockTrace, Trace
 from minigpt.tokenizers.contract import Tokenizer
+from minigpt.validation import whole
 
 UPDATE = 0.001  # how far one update moves a number: Adam's first step is rate * gradient / |gradient|
 

@@ -8,9 +8,9 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
-from minigpt.checks import one_of
 from minigpt.config import DTYPES, ModelConfig
 from minigpt.json_objects import read_object
+from minigpt.validation import one_of
 
 CONFIG_FILE = "config.json"
 _SIZES = {"vocab_size": "vocab_size", "context_length": "n_positions", "width": "n_embd", "heads": "n_head",

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import torch
 
-from minigpt.checks import whole
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.linear import linear
 from minigpt.model.trace import Stage, Trace
+from minigpt.validation import whole
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from minigpt.checks import whole
+from minigpt.validation import whole
 
 _AT_ONCE = 16  # positions whose float64 distributions are in memory together
 

@@ -8,7 +8,7 @@ from math import exp
 
 import torch
 
-from minigpt.checks import whole
+from minigpt.validation import whole
 
 
 @dataclass(frozen=True)

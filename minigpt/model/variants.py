@@ -9,10 +9,10 @@ N. Shazeer et al. (2017), as routed in A. Jiang et al. (2024), Mixtral.
 
 from dataclasses import dataclass
 
-from minigpt.checks import whole
 from minigpt.config import ModelConfig
 from minigpt.model.memory import number_bytes
 from minigpt.model.parameters import parameter_count
+from minigpt.validation import whole
 
 VARIANTS = ("rope", "rmsnorm", "swiglu", "gqa", "experts")
 

@@ -8,10 +8,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from minigpt.checks import whole
 from minigpt.model.arithmetic import StageAt, activate
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import Stage, Trace
+from minigpt.validation import whole
 
 Term = tuple[int | float | str, ...]
 

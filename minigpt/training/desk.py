@@ -11,11 +11,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from minigpt.checks import number, one_of
 from minigpt.limits import limit
 from minigpt.training.held import Held
 from minigpt.training.loop import DivergedError
 from minigpt.training.runs import Run
+from minigpt.validation import number, one_of
 
 ANSWER_SECONDS = 0.5  # an answer waits this long for the new state, then it tells the old one
 COMMANDS = ("start", "play", "step", "pause", "stop", "reset", "speed", "status")

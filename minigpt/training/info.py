@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from minigpt.checks import one_of
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.files import write_atomic
 from minigpt.json_objects import read_object
+from minigpt.validation import one_of
 
 FORMAT = "minigpt-run-1"
 STATUSES = ("created", "queued", "running", "paused", "stopped", "finished", "failed")

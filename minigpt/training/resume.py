@@ -11,13 +11,13 @@ from pathlib import Path
 
 import torch
 
-from minigpt.checks import number, whole
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.files import write_atomic
 from minigpt.model.checkpoints import packed
 from minigpt.model.stored import check_tensors, tensor_file
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
+from minigpt.validation import number, whole
 
 FORMAT = "minigpt-resume-1"
 FILE = "resume.safetensors"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigpt.checks import number, one_of, whole
+from minigpt.validation import number, one_of, whole
 
 
 def test_values_at_the_bounds_pass():
