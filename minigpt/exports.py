@@ -10,12 +10,12 @@ from pathlib import Path
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.files import write_atomic
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2 import save_gpt2
 from minigpt.model.gpt2_config import obstacles
 from minigpt.model.parameters import parameter_count
+from minigpt.storage.atomic import write_atomic
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2_files import write_gpt2_tokenizer
 from minigpt.tokenizers.huggingface import export_tokenizer

@@ -19,13 +19,13 @@ from pathlib import Path
 
 from minigpt.config import ModelConfig
 from minigpt.exports import OWN_TOKENIZER
-from minigpt.files import write_atomic
-from minigpt.json_objects import read_object
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2 import INDEX, check_gpt2, load_gpt2, weight_files
 from minigpt.model.gpt2_config import CONFIG_FILE
 from minigpt.model.parameters import parameter_count
-from minigpt.owners import mark, new_id
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.json_objects import read_object
+from minigpt.storage.owners import mark, new_id
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.tokenizers.gpt2_files import FILES, read_gpt2_tokenizer

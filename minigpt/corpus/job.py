@@ -22,7 +22,7 @@ from minigpt.config import TokenizerConfig, from_dict
 from minigpt.corpus.counts import write_counts
 from minigpt.corpus.records import Corpus, load_corpus
 from minigpt.corpus.statistics import statistics
-from minigpt.files import write_atomic
+from minigpt.storage.atomic import write_atomic
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer

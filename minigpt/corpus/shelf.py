@@ -20,9 +20,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.corpus.records import Corpus
-from minigpt.files import write_atomic
 from minigpt.limits import limit
-from minigpt.owners import checked_id, made_by, mark, new_id
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.owners import checked_id, made_by, mark, new_id
 
 
 @dataclass(frozen=True)

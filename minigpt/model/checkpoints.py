@@ -12,11 +12,11 @@ import torch
 from safetensors.torch import save
 
 from minigpt.config import ModelConfig, from_dict, to_dict
-from minigpt.files import write_atomic
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.memory import building_bytes, check_model, one_at_a_time
 from minigpt.model.parameters import shape_only
-from minigpt.model.stored import check_tensors, tensor_file
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.tensors import check_tensors, tensor_file
 
 FORMAT = "minigpt-checkpoint-1"
 _NO_CHECKPOINT = "is not a minigpt checkpoint"

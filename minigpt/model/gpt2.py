@@ -15,13 +15,13 @@ import torch
 from safetensors.torch import save_file
 
 from minigpt.config import ModelConfig
-from minigpt.files import write_atomic
-from minigpt.json_objects import read_object
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.gpt2_config import CONFIG_FILE, config_object, read_config
 from minigpt.model.memory import check_model
 from minigpt.model.parameters import shape_only
-from minigpt.model.stored import FLOATS, StoredTensor, mapped_tensors, stored_tensors
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.json_objects import read_object
+from minigpt.storage.tensors import FLOATS, StoredTensor, mapped_tensors, stored_tensors
 
 WEIGHTS = "model.safetensors"
 HEAD = "lm_head.weight"

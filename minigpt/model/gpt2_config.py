@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from minigpt.config import DTYPES, ModelConfig
-from minigpt.json_objects import read_object
+from minigpt.storage.json_objects import read_object
 from minigpt.validation import one_of
 
 CONFIG_FILE = "config.json"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
-from minigpt.json_objects import bounded_text
+from minigpt.storage.json_objects import bounded_text
 from minigpt.tokenizers import byte_bpe, chars, gpt2, renumbered
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars

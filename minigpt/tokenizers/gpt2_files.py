@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from minigpt.files import write_atomic
-from minigpt.json_objects import MOST_BYTES, read_object
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.json_objects import MOST_BYTES, read_object
 from minigpt.tokenizers.byte_letters import from_letters, to_letters
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 

@@ -11,8 +11,8 @@ Source: the serialised form of the package `tokenizers`, version 0.23. It is not
 import json
 from pathlib import Path
 
-from minigpt.files import write_atomic
-from minigpt.json_objects import read_object
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.json_objects import read_object
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2_files import gpt2_object, is_gpt2_tokenizer, read_gpt2_file
 from minigpt.tokenizers.huggingface_bpe import bpe_parts, read_bpe

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
-from minigpt.files import write_atomic
-from minigpt.json_objects import read_object
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.json_objects import read_object
 from minigpt.validation import one_of
 
 FORMAT = "minigpt-run-1"

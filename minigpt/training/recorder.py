@@ -12,10 +12,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from minigpt.corpus.baselines import ngram_baselines
-from minigpt.files import write_atomic
 from minigpt.model.checkpoints import save_checkpoint
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.lock import FolderLock
 from minigpt.training.info import read_info, write_status
-from minigpt.training.lock import FolderLock
 from minigpt.training.loop import DivergedError, Evaluation, Report, Samples, StepReport, Training, evaluation_rows
 from minigpt.training.resume import FILE, GROWING, Progress, read_progress, save_state
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import torch
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
-from minigpt.files import write_atomic
 from minigpt.model.checkpoints import packed
-from minigpt.model.stored import check_tensors, tensor_file
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.tensors import check_tensors, tensor_file
 from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
 from minigpt.validation import number, whole

@@ -24,15 +24,15 @@ from minigpt.corpus.batches import batch_records
 from minigpt.corpus.fitting import too_long
 from minigpt.corpus.records import Corpus, Record, load_corpus
 from minigpt.corpus.windows import window_stream
-from minigpt.files import write_atomic
-from minigpt.json_objects import read_object
 from minigpt.model.checkpoints import Checkpoint, load_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.json_objects import read_object
+from minigpt.storage.lock import FolderLock, is_held
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.training.info import RunInfo, read_info, write_info
-from minigpt.training.lock import FolderLock, is_held
 from minigpt.training.loop import Evaluation, Report, Split, Training
 from minigpt.training.recorder import Recorder, checkpoint_path, checkpoint_steps, cut_back, is_power_of_two
 from minigpt.training.resume import FILE, Progress, restore

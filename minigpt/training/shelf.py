@@ -3,7 +3,7 @@
     runs/3fa2c1-9b0d77e2c4f10a55/label.json    who made the run, when, and what it is called
     runs/3fa2c1-9b0d77e2c4f10a55/run.json ...  the run itself
 
-An id cannot be guessed (minigpt.owners), so its link is what shares a run. A run of the command line in
+An id cannot be guessed (minigpt.storage.owners), so its link is what shares a run. A run of the command line in
 this folder has no label: it belongs to all who use this server.
 """
 
@@ -14,8 +14,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from minigpt.files import write_atomic
-from minigpt.owners import checked_id, is_new_id, made_by, mark, new_id
+from minigpt.storage.atomic import write_atomic
+from minigpt.storage.owners import checked_id, is_new_id, made_by, mark, new_id
 
 __all__ = ["Label", "command_line_runs", "is_mine", "mark", "new_id", "put_label", "read_label", "run_folder"]
 __all__ += ["runs_of", "shelf"]

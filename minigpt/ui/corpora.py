@@ -8,7 +8,7 @@ import streamlit as st
 from minigpt.corpus.bundled import FIRST, bundled, bundled_keys
 from minigpt.corpus.records import Corpus, load_corpus
 from minigpt.corpus.shelf import bench, corpora_of, corpus_folder, read_label, shelf
-from minigpt.files import write_atomic
+from minigpt.storage.atomic import write_atomic
 from minigpt.ui import browser, workspace
 from minigpt.ui.text import t
 

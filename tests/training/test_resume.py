@@ -20,8 +20,8 @@ from minigpt.__main__ import main
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig
 from minigpt.corpus.records import Corpus, Record
 from minigpt.presets import Preset
+from minigpt.storage.lock import FolderLock, is_held
 from minigpt.training import recorder
-from minigpt.training.lock import FolderLock, is_held
 from minigpt.training.recorder import RunWriteError
 from minigpt.training.runs import Run
 from minigpt.training.start import new_run, resume_run
@@ -273,7 +273,7 @@ def test_training_that_is_behind_the_folder_is_refused(tmp_path):
 
 def test_lock_dies_with_its_process(tmp_path):
     (tmp_path / "run").mkdir()
-    code = "import pathlib, sys, time; from minigpt.training.lock import FolderLock\n"
+    code = "import pathlib, sys, time; from minigpt.storage.lock import FolderLock\n"
     code += "lock = FolderLock(pathlib.Path(sys.argv[1])); print('held', flush=True); time.sleep(60)"
     holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True)
     assert holder.stdout.readline() == "held\n"

@@ -15,9 +15,9 @@ import pytest
 from minigpt.corpus.baselines import ngram_baselines
 from minigpt.corpus.records import Corpus, Record
 from minigpt.presets import configured, preset
+from minigpt.storage.lock import is_held
 from minigpt.training.client import ROOT, Trainer
 from minigpt.training.desk import Desk
-from minigpt.training.lock import is_held
 from minigpt.training.recorder import Recorder, RunWriteError
 from minigpt.training.runs import Run
 from minigpt.training.service import serve

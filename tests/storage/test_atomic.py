@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.files import write_atomic
+from minigpt.storage.atomic import write_atomic
 
 
 def test_new_and_replaced(tmp_path: Path):

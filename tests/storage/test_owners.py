@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from minigpt.owners import checked_id, mark, new_id
+from minigpt.storage.owners import checked_id, mark, new_id
 
 
 def test_a_mark_is_the_same_each_time_and_does_not_hold_the_secret():
