@@ -46,8 +46,8 @@ def openings(folder: Path, rounds: int) -> None:
     """Write the folder, open it by both sides in turn, print."""
     import torch
 
+    from minigpt.huggingface.weights import save_gpt2
     from minigpt.model.gpt import MiniGPT
-    from minigpt.model.gpt2 import save_gpt2
     from minigpt.presets import preset
 
     torch.set_num_threads(1)
@@ -83,7 +83,7 @@ def opened(side: str, folder: str) -> dict:
     torch.set_num_threads(1)
     ids = torch.tensor(IDS)
     if side == "minigpt":
-        from minigpt.model.gpt2 import load_gpt2 as load
+        from minigpt.huggingface.weights import load_gpt2 as load
     else:
         from transformers import GPT2LMHeadModel
 
@@ -107,8 +107,8 @@ def tokens(folder: Path, rounds: int, vocabulary: int) -> None:
     from tokenizers import ByteLevelBPETokenizer, Tokenizer
 
     from benchmarks.bpe import english_like
+    from minigpt.huggingface.tokenizer_gpt2 import read_gpt2_tokenizer
     from minigpt.tokenizers.gpt2 import END
-    from minigpt.tokenizers.gpt2_files import read_gpt2_tokenizer
 
     english, chinese = (ROOT / "data" / name for name in ("english-text/text.txt", "chinese-lines/lines.txt"))
     texts = {

@@ -174,7 +174,7 @@ def _training(options: argparse.Namespace):
 
 
 def _import(options: argparse.Namespace) -> None:
-    from minigpt.imports import import_folder, look_into
+    from minigpt.huggingface.imports import import_folder, look_into
     from minigpt.report import import_object, import_text
 
     result = import_object(look_into(options.model), import_folder(options.model))
@@ -182,7 +182,7 @@ def _import(options: argparse.Namespace) -> None:
 
 
 def _export(options: argparse.Namespace) -> None:
-    from minigpt.exports import export_folder
+    from minigpt.huggingface.export import export_folder
     from minigpt.report import export_object, export_text
     from minigpt.sources import run_model
 
@@ -212,7 +212,7 @@ def _stop_signals():
 
 def _load(options: argparse.Namespace, weights: bool = True):
     """The model (None without `weights`) and tokenizer that the options name."""
-    from minigpt.imports import folder_tokenizer, load_folder
+    from minigpt.huggingface.imports import folder_tokenizer, load_folder
     from minigpt.sources import preset_model, preset_tokenizer, run_model
 
     if options.model and (options.run or options.step is not None):

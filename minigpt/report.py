@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from minigpt.config import to_dict
-from minigpt.imports import FolderFacts
+from minigpt.huggingface.imports import FolderFacts
 from minigpt.inspection import check_length
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import parameter_count

@@ -11,7 +11,7 @@ from pathlib import Path
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import WHOLE, slots_of
 from minigpt.corpus.records import bundled_corpus
-from minigpt.imports import find_import, is_import, load_import
+from minigpt.huggingface.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.memory import building_bytes, check_model, check_trace, one_at_a_time
 from minigpt.presets import PRESETS

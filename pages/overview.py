@@ -5,7 +5,7 @@ from math import log
 import streamlit as st
 
 from minigpt.figures.training import loss_curve
-from minigpt.imports import is_import
+from minigpt.huggingface.imports import is_import
 from minigpt.inspection import logit_summary
 from minigpt.sources import source_evaluations
 from minigpt.ui import proof, shell, workspace

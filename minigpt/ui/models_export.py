@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.exports import check_download, export_folder, export_zip, obstacles
+from minigpt.huggingface.export import check_download, export_folder, export_zip, obstacles
 from minigpt.presets import PRESETS
 from minigpt.sources import BUNDLED, RUN_PREFIX, load_source, source_run, source_steps
 from minigpt.training.shelf import runs_of

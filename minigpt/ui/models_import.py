@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from minigpt.downloads import GPT2_REPO, can_download, download_gpt2
-from minigpt.imports import (
+from minigpt.huggingface.hub import GPT2_REPO, can_download, download_gpt2
+from minigpt.huggingface.imports import (
     FolderFacts,
     folder_stamps,
     forget_import,

@@ -6,7 +6,7 @@ import streamlit as st
 from minigpt.corpus.records import Record
 from minigpt.figures.numbers import nats, percent
 from minigpt.generation.comparing import Comparison, Numbers, numbers
-from minigpt.imports import is_import
+from minigpt.huggingface.imports import is_import
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.examples import training_records
 from minigpt.ui.sampling_setup import LETTERS

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.corpus.batches import RecordTooLong
-from minigpt.imports import import_title, imports_of, is_import
+from minigpt.huggingface.imports import import_title, imports_of, is_import
 from minigpt.shapes import SEPARATOR
 from minigpt.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
 from minigpt.tokenizers.labels import visible_label

@@ -10,11 +10,11 @@ from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from transformers import AutoTokenizer, GPT2Tokenizer
 
 from minigpt.corpus.records import bundled_corpus
+from minigpt.huggingface.tokenizer_gpt2 import read_gpt2_tokenizer, write_gpt2_tokenizer
 from minigpt.tokenizers.byte_letters import letter_order
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.tokenizers.gpt2 import END
 from minigpt.tokenizers.gpt2 import GPT2Tokenizer as Ours
-from minigpt.tokenizers.gpt2_files import read_gpt2_tokenizer, write_gpt2_tokenizer
 
 LINES = [
     "it's what they'll say, isn't it? I'm sure we've 12 of 1999 ... they're HERE'S",

@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from minigpt.corpus.records import bundled_corpus
-from minigpt.exports import export_folder
-from minigpt.imports import look_into
+from minigpt.huggingface.export import export_folder
+from minigpt.huggingface.imports import look_into
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import PRESETS
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer

@@ -15,8 +15,8 @@ import torch
 from safetensors.torch import save_file
 
 from minigpt.config import ModelConfig
+from minigpt.huggingface.config import CONFIG_FILE, config_object, read_config
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.gpt2_config import CONFIG_FILE, config_object, read_config
 from minigpt.model.memory import check_model
 from minigpt.model.parameters import shape_only
 from minigpt.storage.atomic import write_atomic

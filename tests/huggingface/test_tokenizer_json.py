@@ -13,11 +13,11 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel, Split
 from tokenizers.trainers import BpeTrainer
 
+from minigpt.huggingface.tokenizer_json import export_tokenizer, import_tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
-from minigpt.tokenizers.huggingface import export_tokenizer, import_tokenizer
 from minigpt.tokenizers.renumbered import RenumberedBPE
 
 TEXTS = ["the cat sat on the mat", "法国的首都叫巴黎", "aaaa\n\n\t\t  bb", "😀😀 the the", "a<|eos|>b ‹EOS› ‹EOS›"]

@@ -10,15 +10,15 @@ from pathlib import Path
 import torch
 
 from minigpt.config import ModelConfig
+from minigpt.huggingface.config import obstacles
+from minigpt.huggingface.tokenizer_gpt2 import write_gpt2_tokenizer
+from minigpt.huggingface.tokenizer_json import export_tokenizer
+from minigpt.huggingface.weights import save_gpt2
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.gpt2 import save_gpt2
-from minigpt.model.gpt2_config import obstacles
 from minigpt.model.parameters import parameter_count
 from minigpt.storage.atomic import write_atomic
 from minigpt.tokenizers.contract import Tokenizer
-from minigpt.tokenizers.gpt2_files import write_gpt2_tokenizer
-from minigpt.tokenizers.huggingface import export_tokenizer
 
 OWN_TOKENIZER = "minigpt-tokenizer.json"  # in a folder whose tokenizer Hugging Face's format cannot hold
 __all__ = ["OWN_TOKENIZER", "check_download", "export_folder", "export_zip", "obstacles"]

@@ -11,12 +11,12 @@ Source: the serialised form of the package `tokenizers`, version 0.23. It is not
 import json
 from pathlib import Path
 
+from minigpt.huggingface.tokenizer_bpe import bpe_parts, read_bpe
+from minigpt.huggingface.tokenizer_chars import chars_parts, read_chars
+from minigpt.huggingface.tokenizer_gpt2 import gpt2_object, is_gpt2_tokenizer, read_gpt2_file
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.tokenizers.contract import Tokenizer
-from minigpt.tokenizers.gpt2_files import gpt2_object, is_gpt2_tokenizer, read_gpt2_file
-from minigpt.tokenizers.huggingface_bpe import bpe_parts, read_bpe
-from minigpt.tokenizers.huggingface_chars import chars_parts, read_chars
 from minigpt.tokenizers.labels import special_label
 
 _READERS = {"BPE": read_bpe, "WordLevel": read_chars}

@@ -18,18 +18,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.config import ModelConfig
-from minigpt.exports import OWN_TOKENIZER
+from minigpt.huggingface.config import CONFIG_FILE
+from minigpt.huggingface.export import OWN_TOKENIZER
+from minigpt.huggingface.tokenizer_gpt2 import FILES, read_gpt2_tokenizer
+from minigpt.huggingface.tokenizer_json import import_tokenizer
+from minigpt.huggingface.weights import INDEX, check_gpt2, load_gpt2, weight_files
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.gpt2 import INDEX, check_gpt2, load_gpt2, weight_files
-from minigpt.model.gpt2_config import CONFIG_FILE
 from minigpt.model.parameters import parameter_count
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.owners import mark, new_id
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
-from minigpt.tokenizers.gpt2_files import FILES, read_gpt2_tokenizer
-from minigpt.tokenizers.huggingface import import_tokenizer
 
 PREFIX = "gpt2-"
 FORMAT = "minigpt-import-1"
@@ -113,7 +113,7 @@ def offered_folders() -> list[Path]:
 def load_folder(folder: str | Path, dtype: str = "float32") -> tuple[MiniGPT, Tokenizer]:
     """The model of a folder in evaluation mode, its weights in `dtype`, and its tokenizer.
 
-    Raises ValueError as `look_into` does, and as `minigpt.model.gpt2.load_gpt2`.
+    Raises ValueError as `look_into` does, and as `minigpt.huggingface.weights.load_gpt2`.
     """
     facts = look_into(folder)
     try:

@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Model
 
 from minigpt.config import ModelConfig
+from minigpt.huggingface.config import config_object, read_config
+from minigpt.huggingface.weights import check_gpt2, load_gpt2, save_gpt2
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.gpt2 import check_gpt2, load_gpt2, save_gpt2
-from minigpt.model.gpt2_config import config_object, read_config
 
 TINY = {"vocab_size": 61, "n_positions": 19, "n_embd": 24, "n_layer": 2, "n_head": 3}
 SHAPES = {

@@ -13,9 +13,9 @@ from transformers import AutoTokenizer
 
 from minigpt.__main__ import main
 from minigpt.config import ModelConfig
-from minigpt.downloads import download_gpt2
-from minigpt.exports import export_folder, export_zip
-from minigpt.imports import (
+from minigpt.huggingface.export import export_folder, export_zip
+from minigpt.huggingface.hub import download_gpt2
+from minigpt.huggingface.imports import (
     FORMAT,
     find_import,
     folder_tokenizer,
@@ -302,7 +302,7 @@ def test_without_a_network_a_download_says_what_to_do(monkeypatch: pytest.Monkey
         download_gpt2("minigpt-tests/no-such-model")
     with pytest.raises(ValueError, match="'../x' is not the name of a repository"):
         download_gpt2("../x")
-    monkeypatch.setattr("minigpt.downloads.can_download", lambda: False)
+    monkeypatch.setattr("minigpt.huggingface.hub.can_download", lambda: False)
     with pytest.raises(ValueError, match="huggingface_hub is not installed; install it, or on a computer"):
         download_gpt2()
 
