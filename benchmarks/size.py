@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-from minigpt.sources import load_source, source_steps
+from minigpt.inspection.sources import load_source, source_steps
 from minigpt.ui.examples import beginning
 from tests.pages.app import choose, open_app
 

@@ -103,7 +103,7 @@ def _model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _inspect(options: argparse.Namespace) -> None:
-    from minigpt.inspection import inspect_record
+    from minigpt.inspection.record import inspect_record
     from minigpt.report import inspection_text
 
     model, tokenizer = _load(options)
@@ -183,8 +183,8 @@ def _import(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from minigpt.huggingface.export import export_folder
+    from minigpt.inspection.sources import run_model
     from minigpt.report import export_object, export_text
-    from minigpt.sources import run_model
 
     model, tokenizer = run_model(options.run, options.step)
     reason = export_folder(options.out, model, tokenizer)
@@ -213,7 +213,7 @@ def _stop_signals():
 def _load(options: argparse.Namespace, weights: bool = True):
     """The model (None without `weights`) and tokenizer that the options name."""
     from minigpt.huggingface.imports import folder_tokenizer, load_folder
-    from minigpt.sources import preset_model, preset_tokenizer, run_model
+    from minigpt.inspection.sources import preset_model, preset_tokenizer, run_model
 
     if options.model and (options.run or options.step is not None):
         raise ValueError("--model is a folder of its own, without steps: leave out --run and --step")

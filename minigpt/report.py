@@ -4,7 +4,7 @@ from pathlib import Path
 
 from minigpt.config import to_dict
 from minigpt.huggingface.imports import FolderFacts
-from minigpt.inspection import check_length
+from minigpt.inspection.record import check_length
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import parameter_count
 from minigpt.tokenizers.contract import Tokenizer

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.model.prediction import predict
+from minigpt.inspection.prediction import predict
 from minigpt.ui import logits_distribution, logits_lens, logits_panels, shell
 from minigpt.ui.text import t
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from minigpt.figures.training import loss_curve
 from minigpt.huggingface.imports import is_import
-from minigpt.inspection import logit_summary
-from minigpt.sources import source_evaluations
+from minigpt.inspection.record import logit_summary
+from minigpt.inspection.sources import source_evaluations
 from minigpt.ui import proof, shell, workspace
 from minigpt.ui.components.pipeline import pipeline
 from minigpt.ui.stations import boxes

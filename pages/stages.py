@@ -3,8 +3,8 @@
 import streamlit as st
 
 from minigpt.figures.numbers import every_digit
-from minigpt.model.arithmetic import recompute
-from minigpt.model.worked import worked
+from minigpt.inspection.derivation import worked
+from minigpt.inspection.recompute import recompute
 from minigpt.ui import messages, shell, stage_choice, stage_tables, workspace
 from minigpt.ui.components.chips import chips
 from minigpt.ui.components.matrix import matrix

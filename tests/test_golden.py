@@ -15,12 +15,12 @@ import torch
 
 from minigpt.corpus.batches import IGNORE, Batch, batch_records
 from minigpt.corpus.records import bundled_corpus
+from minigpt.inspection.sources import BUNDLED_RUN, preset_model
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss, position_losses
 from minigpt.model.parameters import component_counts, shape_only
 from minigpt.model.trace import Trace
 from minigpt.presets import preset
-from minigpt.sources import BUNDLED_RUN, preset_model
 from minigpt.tokenizers.byte_bpe import SPECIALS, ByteBPE
 from minigpt.training.loop import Evaluation, StepReport, Training
 from minigpt.training.runs import Run

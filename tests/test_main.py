@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from minigpt.__main__ import main
-from minigpt.sources import BUNDLED_RUN, preset_tokenizer
+from minigpt.inspection.sources import BUNDLED_RUN, preset_tokenizer
 from minigpt.training.runs import Run
 
 RED = "The key is red. Answer: red."

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from minigpt.config import to_dict
+from minigpt.inspection.sources import load_source, source_evaluations, source_steps
 from minigpt.presets import PRESETS, preset
 from minigpt.shapes import changed_words, shape_name, shape_preset
-from minigpt.sources import load_source, source_evaluations, source_steps
 
 POEMS = preset("poems").model
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 
 from minigpt.model.cache import KVCache
-from minigpt.model.decoding import Decoder
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.kernels.decode import Decoder
 
 
 @dataclass(frozen=True)

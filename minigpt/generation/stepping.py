@@ -27,10 +27,10 @@ from minigpt.generation.sampling import (
     rank_of,
 )
 from minigpt.generation.settings import SampleConfig
-from minigpt.inspection import check_length
+from minigpt.inspection.record import check_length
 from minigpt.model.cache import KVCache
-from minigpt.model.decoding import Decoder
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.kernels.decode import Decoder
 from minigpt.tokenizers.contract import Tokenizer
 
 STOPS = ("eos", "context_limit", "length")

@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 from minigpt.config import ModelConfig
 from minigpt.huggingface.config import CONFIG_FILE, config_object, read_config
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.memory import check_model
 from minigpt.model.parameters import shape_only
+from minigpt.sizing.memory import check_model
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.tensors import FLOATS, StoredTensor, mapped_tensors, stored_tensors

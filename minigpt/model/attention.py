@@ -11,7 +11,7 @@ from torch import nn
 from minigpt.config import ModelConfig
 from minigpt.model.cache import KVCache
 from minigpt.model.dropout import Dropout, no_dropout
-from minigpt.model.fused import FusedAttention
+from minigpt.model.kernels.fused_attention import FusedAttention
 from minigpt.model.linear import linear
 
 

@@ -13,8 +13,8 @@ from safetensors.torch import save
 
 from minigpt.config import ModelConfig, from_dict, to_dict
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.memory import building_bytes, check_model, one_at_a_time
 from minigpt.model.parameters import shape_only
+from minigpt.sizing.memory import building_bytes, check_model, one_at_a_time
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
 

@@ -13,7 +13,7 @@ from minigpt.config import ModelConfig
 from minigpt.model.attention import CausalSelfAttention, visible_keys
 from minigpt.model.cache import KVCache
 from minigpt.model.dropout import Dropout, SeededDropout, no_dropout
-from minigpt.model.fused import FusedAttention
+from minigpt.model.kernels.fused_attention import FusedAttention
 from minigpt.model.linear import linear
 from minigpt.model.trace import Recorder, Trace, pass_on
 

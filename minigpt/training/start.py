@@ -9,8 +9,8 @@ from minigpt.config import TrainConfig
 from minigpt.corpus.learning import Learned
 from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
-from minigpt.model.memory import check_model
 from minigpt.presets import Preset
+from minigpt.sizing.memory import check_model
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.heap import keep_freed_memory

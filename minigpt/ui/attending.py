@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 from torch.nn import functional
 
-from minigpt.model.reading import HeadReading, read_heads, read_query
-from minigpt.model.worked import Worked, worked
+from minigpt.inspection.attention_stats import HeadReading, read_heads, read_query
+from minigpt.inspection.derivation import Worked, worked
 from minigpt.ui import workspace
 from minigpt.ui.components.table import Column
 from minigpt.ui.text import t

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.model.editing import Edited, another_id, edit_token
+from minigpt.inspection.edit import Edited, another_id, edit_token
 from minigpt.ui import workspace
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.pieces import LISTED, labels_of, search

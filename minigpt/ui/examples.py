@@ -7,8 +7,8 @@ import streamlit as st
 
 from minigpt.corpus.bundled import FIRST, bundled
 from minigpt.corpus.records import Record
+from minigpt.inspection.sources import source_run
 from minigpt.presets import PRESETS
-from minigpt.sources import source_run
 from minigpt.tokenizers.contract import Tokenizer
 
 MOST = 40  # records offered

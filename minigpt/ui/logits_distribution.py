@@ -6,7 +6,7 @@ import streamlit as st
 from minigpt.figures.logits import curve_figure, ranks_drawn
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import chart_config
-from minigpt.model.prediction import Prediction
+from minigpt.inspection.prediction import Prediction
 from minigpt.ui.components.matrix import matrix
 from minigpt.ui.text import plain, t
 from minigpt.ui.view import View

@@ -5,8 +5,8 @@ import streamlit as st
 import torch
 
 from minigpt.figures.numbers import nats, percent
-from minigpt.model.lens import logit_lens
-from minigpt.model.prediction import predict
+from minigpt.inspection.logit_lens import logit_lens
+from minigpt.inspection.prediction import predict
 from minigpt.ui import workspace
 from minigpt.ui.components.matrix import matrix
 from minigpt.ui.text import t

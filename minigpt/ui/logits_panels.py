@@ -7,7 +7,7 @@ from minigpt.figures.logits import Bar, Words, candidates_figure
 from minigpt.figures.losses import losses_chart
 from minigpt.figures.numbers import every_digit, nats, percent
 from minigpt.figures.theme import chart_config
-from minigpt.model.prediction import Candidate, Prediction
+from minigpt.inspection.prediction import Candidate, Prediction
 from minigpt.ui import workspace
 from minigpt.ui.text import plain, t
 from minigpt.ui.view import View

@@ -7,8 +7,8 @@ from minigpt.config import ModelConfig
 from minigpt.figures.models import Area, treemap_figure
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import chart_config
-from minigpt.model.conventions import BlockCount, Count, block_count, counts, one_more_id
 from minigpt.model.parameters import COMPONENTS, component_counts, parameter_rows, shape_only
+from minigpt.sizing.counting import BlockCount, Count, block_count, counts, one_more_id
 from minigpt.ui import models_table
 from minigpt.ui.text import t
 

@@ -5,9 +5,9 @@ from math import log
 import streamlit as st
 
 from minigpt.config import ModelConfig
-from minigpt.model.memory import memory, readable_bytes
 from minigpt.model.parameters import parameter_count
 from minigpt.shapes import shape_name
+from minigpt.sizing.memory import memory, readable_bytes
 from minigpt.ui import corpora, training_settings, training_shape, workspace
 from minigpt.ui.text import t
 

@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.config import ModelConfig
-from minigpt.model.doubling import Doubled, doublings
-from minigpt.model.memory import Memory, memory, readable_bytes, trace_bytes
+from minigpt.sizing.memory import Memory, memory, readable_bytes, trace_bytes
+from minigpt.sizing.scaling import Doubled, doublings
 from minigpt.ui import models_table
 from minigpt.ui.text import t
 

@@ -5,9 +5,9 @@ import threading
 import streamlit as st
 
 from minigpt.config import ModelConfig
-from minigpt.model.memory import memory, readable_bytes
 from minigpt.model.parameters import parameter_count
-from minigpt.model.untrained import UntrainedLoss, check_untrained, untrained_loss
+from minigpt.sizing.memory import memory, readable_bytes
+from minigpt.sizing.untrained import UntrainedLoss, check_untrained, untrained_loss
 from minigpt.ui import messages
 from minigpt.ui.text import t
 

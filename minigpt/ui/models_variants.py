@@ -5,9 +5,9 @@ import streamlit as st
 
 from minigpt.config import ModelConfig
 from minigpt.figures.numbers import percent
-from minigpt.model.memory import memory, readable_bytes
 from minigpt.model.parameters import parameter_count
-from minigpt.model.variants import VARIANTS, Variant, divisors, gated_width, variants
+from minigpt.sizing.memory import memory, readable_bytes
+from minigpt.sizing.variants import VARIANTS, Variant, divisors, gated_width, variants
 from minigpt.ui import models_table
 from minigpt.ui.components.anatomy import Mark, Part, anatomy
 from minigpt.ui.text import t

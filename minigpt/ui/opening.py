@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.corpus.records import Corpus
-from minigpt.sources import RUN_PREFIX, source_run
+from minigpt.inspection.sources import RUN_PREFIX, source_run
 from minigpt.training.runs import Run
 from minigpt.training.samples import common_start
 from minigpt.training.shelf import run_folder

@@ -9,7 +9,7 @@ import time
 
 import streamlit as st
 
-from minigpt.sources import source_steps
+from minigpt.inspection.sources import source_steps
 from minigpt.ui import workspace
 from minigpt.ui.text import t
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from minigpt.model.evidence import Check, experiments
+from minigpt.inspection.experiments import Check, experiments
 from minigpt.ui.components.table import Column, table
 from minigpt.ui.text import t
 from minigpt.ui.view import View

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.config import ACTIVATIONS
-from minigpt.model.arithmetic import stage_kind
+from minigpt.inspection.recompute import stage_kind
 from minigpt.model.trace import Stage, Trace
 from minigpt.ui import workspace
 from minigpt.ui.components.chips import Chip

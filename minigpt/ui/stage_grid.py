@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigpt.model.arithmetic import stage_kind
+from minigpt.inspection.recompute import stage_kind
 from minigpt.model.trace import Stage
 from minigpt.ui.stage_choice import Coordinate
 from minigpt.ui.text import t

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from minigpt.model.arithmetic import recompute
+from minigpt.inspection.derivation import Worked
+from minigpt.inspection.recompute import recompute
 from minigpt.model.parameters import component_counts, parameter_rows
-from minigpt.model.worked import Worked
 from minigpt.ui.stage_grid import Grid
 from minigpt.ui.stage_words import shape_words, stage_title
 from minigpt.ui.text import t

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from minigpt.model.arithmetic import Recomputed, stage_kind
-from minigpt.model.reading import read_query
+from minigpt.inspection.attention_stats import read_query
+from minigpt.inspection.derivation import short
+from minigpt.inspection.recompute import Recomputed, stage_kind
 from minigpt.model.trace import BlockTrace, Stage, Trace
-from minigpt.model.worked import short
 from minigpt.ui.text import t
 from minigpt.ui.view import View
 

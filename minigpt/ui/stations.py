@@ -3,8 +3,8 @@
 from math import log
 
 from minigpt.figures.numbers import percent
-from minigpt.inspection import logit_summary
-from minigpt.model.reading import read_query
+from minigpt.inspection.attention_stats import read_query
+from minigpt.inspection.record import logit_summary
 from minigpt.model.trace import Stage
 from minigpt.ui.components.pipeline import Box
 from minigpt.ui.text import t

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from minigpt.sources import BUNDLED, BUNDLED_RUN
+from minigpt.inspection.sources import BUNDLED, BUNDLED_RUN
 from minigpt.training.compare import differing_settings
 from minigpt.training.export import metrics_csv, run_zip
 from minigpt.training.recorder import checkpoint_path

@@ -16,7 +16,7 @@ import streamlit as st
 
 from minigpt.corpus.records import Record
 from minigpt.figures.training import BATCH, SERIES, TRAIN, VALIDATION, Curve, Level, curves_chart
-from minigpt.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
+from minigpt.inspection.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
 from minigpt.training.feed import Feed
 from minigpt.training.info import RunInfo
 from minigpt.training.recorder import checkpoint_steps

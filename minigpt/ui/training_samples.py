@@ -7,8 +7,8 @@ import streamlit as st
 
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
+from minigpt.inspection.sources import run_model
 from minigpt.limits import limit
-from minigpt.sources import run_model
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.feed import Feed

@@ -10,9 +10,9 @@ from minigpt.corpus.advice import Advice
 from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
 from minigpt.corpus.learning import Learned
 from minigpt.corpus.records import Corpus
-from minigpt.model.memory import check_model
 from minigpt.model.parameters import parameter_count
 from minigpt.presets import PRESETS, Preset, preset
+from minigpt.sizing.memory import check_model
 from minigpt.training.samples import common_start
 from minigpt.training.shelf import NAME_CHARACTERS
 from minigpt.ui import corpora, messages, tokenizing, training_waiting

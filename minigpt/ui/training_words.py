@@ -6,9 +6,9 @@ from pathlib import Path
 
 from minigpt.config import ModelConfig, to_dict
 from minigpt.corpus.baselines import Baselines
+from minigpt.inspection.sources import BUNDLED
 from minigpt.presets import PRESETS
 from minigpt.shapes import changed_words
-from minigpt.sources import BUNDLED
 from minigpt.training.feed import Feed
 from minigpt.training.info import RunInfo, read_info
 from minigpt.training.loop import Evaluation

@@ -13,14 +13,14 @@ import streamlit as st
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import Batch, looked_at
-from minigpt.inspection import check_length
+from minigpt.inspection.prediction import Outcome, outcomes
+from minigpt.inspection.record import check_length
+from minigpt.inspection.sources import is_untrained, load_source, preset_plan, source_run, source_steps
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
-from minigpt.model.memory import check_trace, one_at_a_time, tracing_bytes
-from minigpt.model.prediction import Outcome, outcomes
 from minigpt.model.trace import Trace
-from minigpt.sources import is_untrained, load_source, preset_plan, source_run, source_steps
+from minigpt.sizing.memory import check_trace, one_at_a_time, tracing_bytes
 from minigpt.tokenizers.contract import Tokenizer
 from minigpt.training.recorder import checkpoint_path
 from minigpt.ui import workspace

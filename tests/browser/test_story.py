@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlparse
 
 from playwright.sync_api import Page, expect
 
-from minigpt.inspection import inspect_record
-from minigpt.sources import load_source
+from minigpt.inspection.record import inspect_record
+from minigpt.inspection.sources import load_source
 
 
 def parameters(url: str) -> dict[str, str]:

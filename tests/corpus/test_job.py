@@ -19,7 +19,7 @@ from minigpt.corpus.learning import (
     load_learned,
 )
 from minigpt.corpus.records import BUNDLED_CORPUS, Corpus, Record, bundled_corpus
-from minigpt.sources import BUNDLED_RUN
+from minigpt.inspection.sources import BUNDLED_RUN
 from minigpt.tokenizers.files import load_tokenizer
 
 

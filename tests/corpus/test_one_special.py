@@ -8,7 +8,7 @@ from minigpt.corpus.batches import IGNORE, batch_records
 from minigpt.corpus.windows import window_stream
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, never_drawn, prompt_ids
-from minigpt.model import evidence
+from minigpt.inspection import experiments
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.byte_bpe import ByteBPE
 
@@ -53,4 +53,4 @@ def test_the_one_special_ends_a_text_and_may_be_drawn():
 
 def test_the_shift_is_checked():
     batch = batch_records(["ab"], BYTES, context_length=4)
-    assert evidence.target_shift(batch, BYTES).passed
+    assert experiments.target_shift(batch, BYTES).passed

@@ -8,7 +8,7 @@ from minigpt.corpus.records import Record, bundled_corpus
 from minigpt.generation.comparing import Comparison, numbers
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
-from minigpt.sources import load_source, preset_model
+from minigpt.inspection.sources import load_source, preset_model
 
 COLUMNS = (PRESETS["greedy"], SampleConfig(seed=1), SampleConfig(0.8, seed=2, max_new_tokens=3))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from minigpt.generation.cost import CostStep, compare_costs, summarize
-from minigpt.sources import load_source
+from minigpt.inspection.sources import load_source
 
 
 @pytest.mark.parametrize("name", ["mini-gpt", "chapter-7"])

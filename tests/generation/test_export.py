@@ -8,7 +8,7 @@ import pytest
 from minigpt.generation.comparing import Comparison
 from minigpt.generation.export import HEADER, to_csv, to_markdown
 from minigpt.generation.settings import PRESETS, SampleConfig
-from minigpt.sources import load_source
+from minigpt.inspection.sources import load_source
 
 COLUMNS = (PRESETS["greedy"], SampleConfig(1.5, seed=3, max_new_tokens=40))
 

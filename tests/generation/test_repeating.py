@@ -10,7 +10,7 @@ from minigpt.generation.comparing import numbers
 from minigpt.generation.repeating import Repetition
 from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
-from minigpt.sources import load_source
+from minigpt.inspection.sources import load_source
 
 COLUMNS = (PRESETS["greedy"], SampleConfig(0.8, seed=LARGEST_SEED - 1, max_new_tokens=9))
 TRAIN = bundled_corpus().train

@@ -8,7 +8,7 @@ from minigpt.__main__ import main
 from minigpt.generation.report import readable
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
-from minigpt.sources import BUNDLED_RUN, run_model
+from minigpt.inspection.sources import BUNDLED_RUN, run_model
 
 RUN = ("--run", str(BUNDLED_RUN), "--step", "100")
 

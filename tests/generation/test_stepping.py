@@ -13,8 +13,8 @@ from minigpt.generation.drawing import draw_with_dice, new_generator, throw_dice
 from minigpt.generation.measures import first_difference
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import Step, generate, never_drawn, prompt_ids
+from minigpt.inspection.sources import load_source
 from minigpt.model.gpt import MiniGPT
-from minigpt.sources import load_source
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
 from minigpt.training.loop import Training
 

@@ -30,8 +30,8 @@ from minigpt.huggingface.imports import (
     look_into,
     offered_folders,
 )
+from minigpt.inspection.sources import BUNDLED_RUN, load_source, source_evaluations, source_run, source_steps
 from minigpt.model.gpt import MiniGPT
-from minigpt.sources import BUNDLED_RUN, load_source, source_evaluations, source_run, source_steps
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.contract import Tokenizer

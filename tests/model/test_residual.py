@@ -7,17 +7,17 @@ import pytest
 import torch
 
 from minigpt.corpus.records import bundled_corpus
-from minigpt.model.arithmetic import recompute
+from minigpt.inspection.derivation import worked
+from minigpt.inspection.experiments import all_checks
+from minigpt.inspection.recompute import recompute
+from minigpt.inspection.sources import preset_tokenizer
 from minigpt.model.cache import KVCache
 from minigpt.model.checkpoints import load_checkpoint, save_checkpoint
-from minigpt.model.decoding import Decoder
-from minigpt.model.evidence import all_checks
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.kernels.decode import Decoder
 from minigpt.model.loss import loss
 from minigpt.model.parameters import parameter_count, shape_only
-from minigpt.model.worked import worked
 from minigpt.presets import configured, preset
-from minigpt.sources import preset_tokenizer
 from minigpt.training.start import new_run
 
 IDS = torch.tensor([[3, 7, 7, 0, 19, 4, 11, 2], [5, 1, 9, 16, 8, 8, 3, 12]])

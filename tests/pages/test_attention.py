@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from minigpt.corpus.batches import batch_records
-from minigpt.model.editing import edit_token
-from minigpt.model.reading import read_query
-from minigpt.sources import load_source
+from minigpt.inspection.attention_stats import read_query
+from minigpt.inspection.edit import edit_token
+from minigpt.inspection.sources import load_source
 from minigpt.ui import attending, causality
 from tests.pages.app import open_app, table_of
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from minigpt.figures.theme import TARGET
-from minigpt.inspection import inspect_record
-from minigpt.sources import load_source
+from minigpt.inspection.record import inspect_record
+from minigpt.inspection.sources import load_source
 from tests.pages.app import choose, open_app
 
 RED = "The key is red. Answer: red."

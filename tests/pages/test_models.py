@@ -9,10 +9,10 @@ import torch
 
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import component_counts, shape_only
-from minigpt.model.untrained import untrained_loss
-from minigpt.model.variants import variants
 from minigpt.presets import PRESETS, preset
 from minigpt.shapes import shape_preset
+from minigpt.sizing.untrained import untrained_loss
+from minigpt.sizing.variants import variants
 from minigpt.ui import training_controls, training_settings
 from minigpt.ui.models_counts import areas, component_frame, convention_frame, measured
 from minigpt.ui.models_memory import doubling_frame
@@ -312,7 +312,7 @@ def test_explore_it_untrained():
 def test_doubling_is_counted_from_models():
     torch.set_num_threads(1)
     config = preset("mg-1").model
-    from minigpt.model.doubling import doublings
+    from minigpt.sizing.scaling import doublings
 
     table = doubling_frame(doublings(config))
     wider = MiniGPT(replace(config, width=32, ffn_width=128))

@@ -4,9 +4,9 @@ from math import log
 
 import pytest
 
-from minigpt import sources
-from minigpt.inspection import inspect_record
-from minigpt.sources import load_source
+from minigpt.inspection import sources
+from minigpt.inspection.record import inspect_record
+from minigpt.inspection.sources import load_source
 from minigpt.training.loop import Evaluation
 from minigpt.ui.proof import SENTENCES
 from tests.pages.app import choose, open_app, table_of

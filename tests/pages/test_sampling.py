@@ -9,7 +9,7 @@ from minigpt.generation.comparing import Comparison
 from minigpt.generation.notation import read_columns
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
-from minigpt.sources import load_source
+from minigpt.inspection.sources import load_source
 from minigpt.ui import sampling_cache, sampling_columns, sampling_seeds, sampling_setup, sampling_stages, sampling_step
 from tests.pages.app import choose, open_app, table_of
 

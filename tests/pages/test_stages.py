@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from minigpt.corpus.batches import batch_records
-from minigpt.model.arithmetic import stage_kind
-from minigpt.model.worked import worked
-from minigpt.sources import load_source
+from minigpt.inspection.derivation import worked
+from minigpt.inspection.recompute import stage_kind
+from minigpt.inspection.sources import load_source
 from minigpt.ui import stage_grid
 from minigpt.ui.workspace import DEFAULT_TEXT
 from tests.pages.app import open_app

@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigpt import sources
+from minigpt.inspection import sources
 from minigpt.ui import strip
 from tests.pages.app import choose, open_app
 

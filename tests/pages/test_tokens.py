@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from minigpt.inspection import inspect_record
-from minigpt.sources import load_source
+from minigpt.inspection.record import inspect_record
+from minigpt.inspection.sources import load_source
 from tests.pages.app import choose, open_app, table_of
 
 RED = "The key is red. Answer: red."

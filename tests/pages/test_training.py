@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from minigpt.corpus.records import Corpus, Record, bundled_corpus
+from minigpt.inspection.sources import BUNDLED_RUN, load_source, source_steps
 from minigpt.presets import preset
-from minigpt.sources import BUNDLED_RUN, load_source, source_steps
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.runs import Run
 from minigpt.training.shelf import runs_of
@@ -468,6 +468,6 @@ def test_a_model_of_a_replaced_run_folder_is_not_the_old_one(runs):
         assert not faults and not at.error
         model, tokenizer = load_source("run-by-hand", 0)
         assert model.config.init_seed == seed
-        from minigpt.inspection import inspect_record
+        from minigpt.inspection.record import inspect_record
 
         assert shown == f"{inspect_record(model, tokenizer, 'red', 0)['loss']:.6f} nats"

@@ -10,10 +10,10 @@ import torch
 
 from minigpt.config import TrainConfig
 from minigpt.corpus.records import Corpus, Record
+from minigpt.inspection.sources import run_model
 from minigpt.model.checkpoints import load_checkpoint, save_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import Preset, preset
-from minigpt.sources import run_model
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.loop import DivergedError, Evaluation, StepReport
 from minigpt.training.runs import Run, check_fit, is_power_of_two, prepare

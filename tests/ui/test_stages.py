@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
+from minigpt.inspection.derivation import worked
+from minigpt.inspection.sources import preset_tokenizer
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.worked import worked
-from minigpt.sources import preset_tokenizer
 from minigpt.ui import stage_choice
 from minigpt.ui.stage_grid import MOST, grid
 from minigpt.ui.stage_words import DIMENSIONS, TITLES, sentence, shape_words, stage_title

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.sources import preset_tokenizer
+from minigpt.inspection.sources import preset_tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.ui.tokens_reading import origin, replay, split_characters, typed_specials, vocabulary_rows
 

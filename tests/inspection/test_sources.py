@@ -3,13 +3,8 @@
 import pytest
 import torch
 
-from minigpt import sources
-from minigpt.model import untrained
-from minigpt.model.gpt import MiniGPT
-from minigpt.model.untrained import untrained_loss
-from minigpt.presets import PRESETS
-from minigpt.shapes import shape_preset
-from minigpt.sources import (
+from minigpt.inspection import sources
+from minigpt.inspection.sources import (
     BUNDLED,
     BUNDLED_RUN,
     SOURCES,
@@ -19,6 +14,11 @@ from minigpt.sources import (
     source_evaluations,
     source_steps,
 )
+from minigpt.model.gpt import MiniGPT
+from minigpt.presets import PRESETS
+from minigpt.shapes import shape_preset
+from minigpt.sizing import untrained
+from minigpt.sizing.untrained import untrained_loss
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES[1:] if name != "gpt2-small"])

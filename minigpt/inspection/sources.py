@@ -13,9 +13,9 @@ from minigpt.corpus.batches import WHOLE, slots_of
 from minigpt.corpus.records import bundled_corpus
 from minigpt.huggingface.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.memory import building_bytes, check_model, check_trace, one_at_a_time
 from minigpt.presets import PRESETS
 from minigpt.shapes import SEPARATOR, shape_preset
+from minigpt.sizing.memory import building_bytes, check_model, check_trace, one_at_a_time
 from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.contract import Tokenizer

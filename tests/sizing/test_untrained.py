@@ -8,8 +8,8 @@ import torch
 
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
-from minigpt.model.untrained import POSITIONS, SEED, untrained_loss
 from minigpt.presets import preset
+from minigpt.sizing.untrained import POSITIONS, SEED, untrained_loss
 
 
 def test_it_is_the_mean_over_every_target(small):

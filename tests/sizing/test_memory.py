@@ -9,7 +9,8 @@ import torch
 from minigpt.config import TrainConfig
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.memory import (
+from minigpt.presets import PRESETS, preset
+from minigpt.sizing.memory import (
     LARGE,
     building_bytes,
     check_model,
@@ -20,7 +21,6 @@ from minigpt.model.memory import (
     trace_bytes,
     tracing_bytes,
 )
-from minigpt.presets import PRESETS, preset
 from minigpt.training.adam import Adam
 
 

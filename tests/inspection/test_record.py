@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-from minigpt.inspection import check_length, check_position, head_rows, inspect_record, logit_summary
-from minigpt.sources import preset_model
+from minigpt.inspection.record import check_length, check_position, head_rows, inspect_record, logit_summary
+from minigpt.inspection.sources import preset_model
 
 RED = "The key is red. Answer: red."
 

@@ -5,7 +5,7 @@ from math import log
 import pytest
 import torch
 
-from minigpt.model.reading import read_heads, read_query
+from minigpt.inspection.attention_stats import read_heads, read_query
 
 IDS = torch.tensor([256, 7, 8, 7])
 HEAD = torch.tensor(

@@ -7,9 +7,9 @@ import torch
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import batch_records
+from minigpt.inspection.logit_lens import logit_lens, read_residual, residuals
+from minigpt.inspection.sources import load_source
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.lens import logit_lens, read_residual, residuals
-from minigpt.sources import load_source
 
 SMALL = ModelConfig(
     vocab_size=11, context_length=6, width=8, heads=2, layers=3, ffn_width=16, activation="gelu", init_std=0.5

@@ -9,10 +9,10 @@ import torch
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import batch_records
-from minigpt.model.arithmetic import TOLERANCE, StageAt, recompute, stage_inputs
+from minigpt.inspection.derivation import hidden_reason, short, worked
+from minigpt.inspection.recompute import TOLERANCE, StageAt, recompute, stage_inputs
+from minigpt.inspection.sources import preset_model, run_model
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.worked import hidden_reason, short, worked
-from minigpt.sources import preset_model, run_model
 
 SMALL = {"vocab_size": 11, "context_length": 7, "width": 6, "heads": 3, "layers": 1, "ffn_width": 10}
 CONFIGS = {

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from minigpt.model.conventions import CONVENTIONS, block_count, counts, one_more_id
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import parameter_count
 from minigpt.presets import PRESETS, preset
+from minigpt.sizing.counting import CONVENTIONS, block_count, counts, one_more_id
 
 GPT2 = preset("gpt2-small").model
 

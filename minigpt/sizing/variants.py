@@ -10,8 +10,8 @@ N. Shazeer et al. (2017), as routed in A. Jiang et al. (2024), Mixtral.
 from dataclasses import dataclass
 
 from minigpt.config import ModelConfig
-from minigpt.model.memory import number_bytes
 from minigpt.model.parameters import parameter_count
+from minigpt.sizing.memory import number_bytes
 from minigpt.validation import whole
 
 VARIANTS = ("rope", "rmsnorm", "swiglu", "gqa", "experts")

@@ -11,7 +11,7 @@ import torch
 
 from minigpt.config import ModelConfig
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.memory import building_bytes, check_model, check_trace, one_at_a_time
+from minigpt.sizing.memory import building_bytes, check_model, check_trace, one_at_a_time
 
 POSITIONS = 64  # at most; the mean over them moves in the third decimal
 SEED = 8747  # of the ids that are read

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from minigpt.corpus.batches import batch_records
+from minigpt.inspection.prediction import Prediction, outcomes, predict
+from minigpt.inspection.sources import load_source, preset_model
 from minigpt.model.loss import position_losses
-from minigpt.model.prediction import Prediction, outcomes, predict
-from minigpt.sources import load_source, preset_model
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text(encoding="utf-8"))
 

@@ -6,8 +6,8 @@ import pytest
 
 from minigpt.config import ModelConfig
 from minigpt.model.parameters import parameter_count
-from minigpt.model.variants import VARIANTS, divisors, gated_width, variants
 from minigpt.presets import preset
+from minigpt.sizing.variants import VARIANTS, divisors, gated_width, variants
 
 GPT2 = preset("gpt2-small").model
 

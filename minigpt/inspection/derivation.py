@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from minigpt.model.arithmetic import StageAt, activate
+from minigpt.inspection.recompute import StageAt, activate
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import Stage, Trace
 from minigpt.validation import whole

@@ -9,8 +9,8 @@ from minigpt.corpus.batches import looked_at
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
-from minigpt.model.memory import check_trace
 from minigpt.model.trace import Trace
+from minigpt.sizing.memory import check_trace
 from minigpt.tokenizers.contract import Tokenizer
 
 

@@ -5,10 +5,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from minigpt.model.cache import KVCache
-from minigpt.model.doubling import DOUBLINGS, doublings, products
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import component_counts, shape_only
 from minigpt.presets import PRESETS, preset
+from minigpt.sizing.scaling import DOUBLINGS, doublings, products
 
 
 def test_gpt2_small():

@@ -8,11 +8,12 @@ import torch
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import IGNORE, Batch, batch_records
-from minigpt.model import attention, evidence
-from minigpt.model.editing import another_id, edit_token
+from minigpt.inspection import experiments
+from minigpt.inspection.edit import another_id, edit_token
+from minigpt.inspection.sources import BUNDLED_RUN, preset_model, run_model
+from minigpt.model import attention
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import preset
-from minigpt.sources import BUNDLED_RUN, preset_model, run_model
 from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
 
 TEXT = "The key is red. Answer: red."
@@ -31,11 +32,11 @@ def tiny(text="Hi you", **changes) -> tuple[MiniGPT, Batch]:
 @pytest.mark.parametrize("text", [TEXT, "x", "法国的首都叫巴黎。", "the cat the cat"])
 def test_all_checks_pass_on_the_presets(name, text):
     model, tokenizer = preset_model(name)
-    assert [check for check in evidence.all_checks(model, tokenizer, text) if not check.passed] == []
+    assert [check for check in experiments.all_checks(model, tokenizer, text) if not check.passed] == []
 
 
 def test_all_checks_pass_on_the_trained_run_and_its_differences_are_tight():
-    checks = {check.name: check for check in evidence.all_checks(*run_model(BUNDLED_RUN), TEXT)}
+    checks = {check.name: check for check in experiments.all_checks(*run_model(BUNDLED_RUN), TEXT)}
     assert len(checks) == 12 and all(check.passed for check in checks.values())
     assert checks["future_token"].difference == 0.0
     assert checks["scalar_attention"].difference < 1e-12
@@ -55,21 +56,21 @@ def test_all_checks_pass_on_the_trained_run_and_its_differences_are_tight():
 def test_all_checks_pass_on_any_config(changes):
     model, _ = tiny(**changes)
     model.train()  # checks are about the function without dropout; the mode of the given model stays
-    checks = evidence.all_checks(model, TOKENIZER, "Hi you")
+    checks = experiments.all_checks(model, TOKENIZER, "Hi you")
     assert [check for check in checks if not check.passed] == [] and model.training
 
 
 def test_a_record_that_fills_the_context_passes():
     model, batch = tiny("a" * 15)
     assert batch.valid.all()
-    assert evidence.padding_content(model, batch).details["slots"] == 1.0
-    assert all(check.passed for check in evidence.all_checks(model, TOKENIZER, "a" * 15))
+    assert experiments.padding_content(model, batch).details["slots"] == 1.0
+    assert all(check.passed for check in experiments.all_checks(model, TOKENIZER, "a" * 15))
 
 
 def test_checks_leave_the_model_bit_equal_and_without_gradients():
     model, _ = tiny()
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    evidence.all_checks(model, TOKENIZER, "Hi")
+    experiments.all_checks(model, TOKENIZER, "Hi")
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
     assert all(tensor.grad is None for tensor in model.parameters())
 
@@ -108,9 +109,9 @@ def test_a_mask_one_step_too_loose_is_found(monkeypatch):
 
     monkeypatch.setattr("minigpt.model.gpt.visible_keys", loose)
     model, batch = tiny()
-    assert not evidence.future_token(model, batch, 6, ord("z")).passed
+    assert not experiments.future_token(model, batch, 6, ord("z")).passed
     trace = model.trace(batch.ids, batch.valid)
-    assert not evidence.hidden_weights(trace).passed and not evidence.scalar_attention(trace, 3).passed
+    assert not experiments.hidden_weights(trace).passed and not experiments.scalar_attention(trace, 3).passed
 
 
 def test_visible_padding_is_found(monkeypatch):
@@ -119,7 +120,7 @@ def test_visible_padding_is_found(monkeypatch):
         lambda queries, keys, valid=None: torch.ones(queries, keys, dtype=torch.bool)[None, None],
     )
     model, batch = tiny()
-    assert not evidence.padding_content(model, batch).passed
+    assert not experiments.padding_content(model, batch).passed
 
 
 def test_a_wrong_head_reshape_is_found(monkeypatch):
@@ -128,7 +129,7 @@ def test_a_wrong_head_reshape_is_found(monkeypatch):
 
     monkeypatch.setattr(attention.CausalSelfAttention, "split", interleaved)
     model, batch = tiny()
-    check = evidence.scalar_attention(model.trace(batch.ids, batch.valid), 6)
+    check = experiments.scalar_attention(model.trace(batch.ids, batch.valid), 6)
     assert not check.passed and check.difference > 1e-6
 
 
@@ -139,8 +140,8 @@ def test_a_leak_between_records_is_found():
 
     model, batch = tiny()
     leaky = Leaky(model.config).eval()
-    assert evidence.other_record(model, batch).passed and not evidence.other_record(leaky, batch).passed
-    assert not evidence.traced_forward(leaky, leaky.trace(batch.ids, batch.valid)).passed  # added behind the trace
+    assert experiments.other_record(model, batch).passed and not experiments.other_record(leaky, batch).passed
+    assert not experiments.traced_forward(leaky, leaky.trace(batch.ids, batch.valid)).passed  # added behind the trace
 
 
 @pytest.mark.parametrize("shift", [0, 2])
@@ -148,16 +149,16 @@ def test_no_shift_and_a_double_shift_are_found(shift):
     ids = torch.tensor([[BOS, 65, 66, 67]])
     row = [BOS, 65, 66, 67, EOS, IGNORE]
     sound = Batch(ids, torch.ones_like(ids, dtype=torch.bool), torch.tensor([row[1:5]]))
-    assert evidence.target_shift(sound, TOKENIZER).passed
+    assert experiments.target_shift(sound, TOKENIZER).passed
     broken = replace(sound, targets=torch.tensor([row[shift : shift + 4]]))
-    check = evidence.target_shift(broken, TOKENIZER)
+    check = experiments.target_shift(broken, TOKENIZER)
     assert not check.passed and check.difference >= 4
 
 
 def test_a_loss_that_counts_padding_is_found(monkeypatch):
-    monkeypatch.setattr(evidence, "loss", lambda logits, targets: torch.tensor(log(259)) * 7 / targets.shape[1])
+    monkeypatch.setattr(experiments, "loss", lambda logits, targets: torch.tensor(log(259)) * 7 / targets.shape[1])
     _, batch = tiny()
-    assert not evidence.uniform_loss(batch, TINY).passed
+    assert not experiments.uniform_loss(batch, TINY).passed
 
 
 def test_a_frozen_tensor_is_found():
@@ -165,26 +166,26 @@ def test_a_frozen_tensor_is_found():
     frozen = MiniGPT(model.config).eval()
     with torch.no_grad():
         frozen.blocks[1].attention.output.zero_()
-    assert evidence.gradient_reach(model, batch).passed
-    check = evidence.gradient_reach(frozen, batch)
+    assert experiments.gradient_reach(model, batch).passed
+    check = experiments.gradient_reach(frozen, batch)
     assert not check.passed and check.difference == 4.0  # norm1 and W_QKV of block 1
-    assert not evidence.one_update(frozen, batch).passed
+    assert not experiments.one_update(frozen, batch).passed
 
 
 def test_an_accepted_empty_text_is_found(monkeypatch):
     model, _ = tiny()
-    assert evidence.refusals(model, TOKENIZER, "a").details["tried"] == 5.0
-    monkeypatch.setattr(evidence, "batch_records", lambda *given: None)
-    check = evidence.refusals(model, TOKENIZER, "a")
+    assert experiments.refusals(model, TOKENIZER, "a").details["tried"] == 5.0
+    monkeypatch.setattr(experiments, "batch_records", lambda *given: None)
+    check = experiments.refusals(model, TOKENIZER, "a")
     assert not check.passed and check.difference == 2.0  # the empty text and the over-long one
 
 
 @pytest.mark.parametrize("name", ["mg-1", "chapter-7"])
 def test_expected_parameters_of_the_presets(name):
     model, _ = preset_model(name)
-    assert evidence.expected_parameters(model.config) == sum(tensor.numel() for tensor in model.parameters())
+    assert experiments.expected_parameters(model.config) == sum(tensor.numel() for tensor in model.parameters())
     more = replace(preset(name).model, vocab_size=model.config.vocab_size + 1)
-    one_entry = evidence.expected_parameters(more) - evidence.expected_parameters(model.config)
+    one_entry = experiments.expected_parameters(more) - experiments.expected_parameters(model.config)
     assert one_entry == {"mg-1": 33, "chapter-7": 256}[name]
 
 
@@ -198,6 +199,6 @@ def test_an_edit_needs_no_second_forward_of_what_is_traced():
 
 def test_experiments_run_one_by_one_with_a_trace_that_is_there():
     model, batch = tiny()
-    one_by_one = evidence.experiments(model, TOKENIZER, "Hi you", model.trace(batch.ids, batch.valid))
-    assert [run() for run in one_by_one.values()] == evidence.all_checks(model, TOKENIZER, "Hi you")
+    one_by_one = experiments.experiments(model, TOKENIZER, "Hi you", model.trace(batch.ids, batch.valid))
+    assert [run() for run in one_by_one.values()] == experiments.all_checks(model, TOKENIZER, "Hi you")
     assert list(one_by_one) == [run().name for run in one_by_one.values()]

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from minigpt.model.cache import KVCache
-from minigpt.model.decoding import Decoder
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.kernels.decode import Decoder
 
 IDS = torch.tensor([[3, 7, 7, 0, 19, 4, 11, 2, 2, 14], [5, 1, 9, 16, 8, 8, 3, 12, 0, 6]])
 

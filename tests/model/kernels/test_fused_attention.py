@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from minigpt.model import fused
 from minigpt.model.dropout import SeededDropout
-from minigpt.model.fused import FusedAttention
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.kernels import fused_attention
+from minigpt.model.kernels.fused_attention import FusedAttention
 from minigpt.model.loss import loss
 from minigpt.model.trace import pass_on
 from minigpt.presets import preset
@@ -47,7 +47,7 @@ def case(lengths: list[int] | None, positions: int = 9) -> tuple[torch.Tensor, t
 @pytest.mark.parametrize("queries", [4, 64])
 @pytest.mark.parametrize("path", ["kernel", "product"])
 def test_logits_and_gradients_equal_those_of_the_stages(lengths, queries, path, monkeypatch):
-    monkeypatch.setattr(fused, "QUERIES", queries)
+    monkeypatch.setattr(fused_attention, "QUERIES", queries)
     if path == "product":  # the branch with dropout, with a dropout that drops nothing
         monkeypatch.setattr("minigpt.model.gpt.no_dropout", Even(1.0))
     ids, valid, targets = case(lengths)
@@ -93,7 +93,7 @@ def test_dropped_weights_are_the_dropout_of_the_softmax():
 @pytest.mark.parametrize("queries", [3, 8])
 def test_dropped_attention_and_its_gradient_by_definition(queries, monkeypatch):
     """Against softmax, the same bits, and automatic differentiation; 8 positions are a portion, or three."""
-    monkeypatch.setattr(fused, "QUERIES", queries)
+    monkeypatch.setattr(fused_attention, "QUERIES", queries)
     generator = torch.Generator().manual_seed(5)
     qkv = torch.randn(2, 8, 24, dtype=torch.float64, generator=generator).requires_grad_()
     direction = torch.randn(2, 8, 8, dtype=torch.float64, generator=generator)

@@ -3,7 +3,7 @@
 Nothing of the model's forward runs here, and no torch operation: a stage is recomputed at one position from
 the earlier stages of the trace, as they are shown, so that an error of one stage stays with that stage.
 NumPy serves for wide and narrow stages alike (one rule a stage, 50,257 logits in some 40 ms);
-`minigpt.model.worked` does single coordinates in plain Python numbers.
+`minigpt.inspection.derivation` does single coordinates in plain Python numbers.
 """
 
 import math

@@ -1,0 +1,1 @@
+"""Fast twins of the staged forward, each tested equal to it."""
