@@ -7,7 +7,7 @@ from minigpt.huggingface.imports import FolderFacts
 from minigpt.inspection.record import check_length
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import parameter_count
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.training.loop import Evaluation
 
 REPLAYED = 4000  # characters of a text whose merges are listed for GPT-2: each of its words has merges of its own

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from minigpt.corpus.encoded import id_arrays
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 IGNORE = -100  # the target of a slot that is not scored; not an id
 WHOLE = 128  # slots: contexts up to this length are looked at as a whole

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
-from minigpt.tokenizers.contract import Tokenizer
 
 AT_ONCE = 4_000_000  # characters that are encoded together; a longer text is encoded by itself
 

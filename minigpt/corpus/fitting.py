@@ -7,7 +7,7 @@ import numpy as np
 from minigpt.corpus.reading import counted
 from minigpt.corpus.records import Corpus, Record
 from minigpt.corpus.statistics import Statistics, statistics
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import whole
 
 

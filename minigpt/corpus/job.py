@@ -23,8 +23,8 @@ from minigpt.corpus.counts import write_counts
 from minigpt.corpus.records import Corpus, load_corpus
 from minigpt.corpus.statistics import statistics
 from minigpt.storage.atomic import write_atomic
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
-from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
 
 FLUSH_SECONDS = 0.1  # whoever looks is at most this far behind

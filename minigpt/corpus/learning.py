@@ -15,8 +15,8 @@ from minigpt.corpus.job import Job, write_job
 from minigpt.corpus.records import Corpus
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.limits import limit
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
-from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
 
 ROOT = Path(__file__).parents[2]

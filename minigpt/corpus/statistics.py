@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 
 from minigpt.corpus.records import Corpus, Record
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import whole
 
 _AT_ONCE = 1_000_000  # characters that are encoded at once: ids of Python need many times the memory of text

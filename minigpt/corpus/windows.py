@@ -14,7 +14,7 @@ import torch
 
 from minigpt.corpus.batches import IGNORE, Batch
 from minigpt.corpus.encoded import id_arrays
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from minigpt.generation.stepping import Step, generate, prompt_ids
 from minigpt.limits import limit
 from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 
 class Comparison:

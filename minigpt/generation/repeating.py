@@ -10,7 +10,7 @@ from minigpt.corpus.records import Record
 from minigpt.generation.comparing import Comparison, Numbers, numbers
 from minigpt.generation.settings import LARGEST_SEED, SampleConfig
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 
 @dataclass(frozen=True)

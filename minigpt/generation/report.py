@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from minigpt.generation.stepping import Step
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 CANDIDATES = 5  # of each step, in the JSON
 

@@ -31,7 +31,7 @@ from minigpt.inspection.record import check_length
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.kernels.decode import Decoder
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 STOPS = ("eos", "context_limit", "length")
 

@@ -18,7 +18,7 @@ from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import parameter_count
 from minigpt.storage.atomic import write_atomic
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 OWN_TOKENIZER = "minigpt-tokenizer.json"  # in a folder whose tokenizer Hugging Face's format cannot hold
 __all__ = ["OWN_TOKENIZER", "check_download", "export_folder", "export_zip", "obstacles"]

@@ -28,7 +28,7 @@ from minigpt.model.parameters import parameter_count
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.owners import mark, new_id
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 
 PREFIX = "gpt2-"

@@ -1,8 +1,8 @@
 """Byte BPE over whole texts in the form of Hugging Face's tokenizer.json: ByteLevel with use_regex false."""
 
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import FIRST_MERGE, SPECIALS, ByteBPE
-from minigpt.tokenizers.byte_letters import to_letters
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.bytes_to_unicode import to_letters
 from minigpt.tokenizers.labels import special_label
 from minigpt.tokenizers.renumbered import RenumberedBPE
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import MOST_BYTES, read_object
-from minigpt.tokenizers.byte_letters import from_letters, to_letters
+from minigpt.tokenizers.bytes_to_unicode import from_letters, to_letters
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 
 FILES = ("tokenizer.json", "vocab.json", "merges.txt", "added_tokens.json", "tokenizer_config.json")

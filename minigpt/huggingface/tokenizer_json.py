@@ -16,7 +16,7 @@ from minigpt.huggingface.tokenizer_chars import chars_parts, read_chars
 from minigpt.huggingface.tokenizer_gpt2 import gpt2_object, is_gpt2_tokenizer, read_gpt2_file
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.labels import special_label
 
 _READERS = {"BPE": read_bpe, "WordLevel": read_chars}

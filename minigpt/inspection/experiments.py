@@ -22,7 +22,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.parameters import component_counts
 from minigpt.model.trace import BlockTrace, Trace
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import whole
 
 UPDATE = 0.001  # how far one update moves a number: Adam's first step is rate * gradient / |gradient|

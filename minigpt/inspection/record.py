@@ -11,7 +11,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.trace import Trace
 from minigpt.sizing.memory import check_trace
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 
 def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: int) -> dict:

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from minigpt.tokenizers.contract import EncodeStep
+from minigpt.tokenizers.base import EncodeStep
+from minigpt.tokenizers.bpe_trainer import PairQueue
 from minigpt.tokenizers.labels import special_label, visible_label
-from minigpt.tokenizers.merging import merged
-from minigpt.tokenizers.pair_queue import PairQueue
 from minigpt.tokenizers.replay import Replay
-from minigpt.tokenizers.slots import BORDER, Slots, without_overlap
+from minigpt.tokenizers.token_array import BORDER, Slots, without_overlap
+from minigpt.tokenizers.word_merge import merged
 
 BOS, EOS, PAD = 256, 257, 258
 SPECIALS = {BOS: "BOS", EOS: "EOS", PAD: "PAD"}

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from minigpt.tokenizers.contract import EncodeStep
+from minigpt.tokenizers.base import EncodeStep
 from minigpt.tokenizers.labels import special_label, visible_label
 
 FORMAT = "minigpt-chars-1"

@@ -7,9 +7,9 @@ from pathlib import Path
 from minigpt.config import TokenizerConfig
 from minigpt.storage.json_objects import bounded_text
 from minigpt.tokenizers import byte_bpe, chars, gpt2, renumbered
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
-from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2 import GPT2Tokenizer
 from minigpt.tokenizers.renumbered import RenumberedBPE
 

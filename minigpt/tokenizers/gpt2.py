@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from minigpt.tokenizers.byte_letters import from_letters, to_letters
-from minigpt.tokenizers.contract import EncodeStep
+from minigpt.tokenizers.base import EncodeStep
+from minigpt.tokenizers.bytes_to_unicode import from_letters, to_letters
 from minigpt.tokenizers.labels import special_label, visible_label
-from minigpt.tokenizers.merging import merged, merging
-from minigpt.tokenizers.words import split_words
+from minigpt.tokenizers.pretokenize import split_words
+from minigpt.tokenizers.word_merge import merged, merging
 
 FORMAT = "minigpt-gpt2-1"
 END = "<|endoftext|>"

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from minigpt.tokenizers.base import EncodeStep
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, SPECIALS, ByteBPE
-from minigpt.tokenizers.contract import EncodeStep
 
 FORMAT = "minigpt-renumbered-bpe-1"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from minigpt.tokenizers.slots import Slots, without_overlap
+from minigpt.tokenizers.token_array import Slots, without_overlap
 
 
 class Replay:

@@ -30,7 +30,7 @@ from minigpt.model.parameters import shape_only
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.lock import FolderLock, is_held
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.training.info import RunInfo, read_info, write_info
 from minigpt.training.loop import Evaluation, Report, Split, Training

@@ -10,7 +10,7 @@ from minigpt.corpus.records import Corpus
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.model.gpt import MiniGPT
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 LONGEST_WORD = 24  # characters; what is longer is text without spaces
 

@@ -11,7 +11,7 @@ from minigpt.corpus.records import Corpus
 from minigpt.limits import limit
 from minigpt.presets import Preset
 from minigpt.sizing.memory import check_model
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.heap import keep_freed_memory
 from minigpt.training.info import RunInfo, differences

@@ -9,7 +9,7 @@ from minigpt.corpus.bundled import FIRST, bundled
 from minigpt.corpus.records import Record
 from minigpt.inspection.sources import source_run
 from minigpt.presets import PRESETS
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 
 MOST = 40  # records offered
 CHINESE = "chinese-lines"  # of an untrained model of characters

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.view import View
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui import messages
 from minigpt.ui.components.chips import Chip, chips

@@ -9,7 +9,7 @@ from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.inspection.sources import run_model
 from minigpt.limits import limit
-from minigpt.tokenizers.contract import Tokenizer
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.feed import Feed
 from minigpt.training.recorder import checkpoint_path, is_power_of_two

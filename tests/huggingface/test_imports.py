@@ -32,9 +32,9 @@ from minigpt.huggingface.imports import (
 )
 from minigpt.inspection.sources import BUNDLED_RUN, load_source, source_evaluations, source_run, source_steps
 from minigpt.model.gpt import MiniGPT
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
-from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 
 TEXT = "low slow, 低"

@@ -11,7 +11,7 @@ from transformers import AutoTokenizer, GPT2Tokenizer
 
 from minigpt.corpus.records import bundled_corpus
 from minigpt.huggingface.tokenizer_gpt2 import read_gpt2_tokenizer, write_gpt2_tokenizer
-from minigpt.tokenizers.byte_letters import letter_order
+from minigpt.tokenizers.bytes_to_unicode import letter_order
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.tokenizers.gpt2 import END
 from minigpt.tokenizers.gpt2 import GPT2Tokenizer as Ours

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from benchmarks.bpe import slow_merge
 from minigpt.tokenizers.replay import Replay
-from minigpt.tokenizers.slots import Slots
+from minigpt.tokenizers.token_array import Slots
 
 FIRST = 259
 LETTERS = st.text("ab\n", max_size=40).map(str.encode)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
-from minigpt.tokenizers.contract import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 from minigpt.tokenizers.renumbered import RenumberedBPE

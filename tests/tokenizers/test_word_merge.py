@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.tokenizers.merging import LONG, heap_merged, merged, merging
+from minigpt.tokenizers.word_merge import LONG, heap_merged, merged, merging
 
 TABLES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), max_size=12)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.tokenizers.slots import BORDER, GONE, Slots, without_overlap
+from minigpt.tokenizers.token_array import BORDER, GONE, Slots, without_overlap
 
 
 def places(*numbers: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigpt.tokenizers.slots import Slots
+from minigpt.tokenizers.token_array import Slots
 
 
 @dataclass(frozen=True, eq=False)

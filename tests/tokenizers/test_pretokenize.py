@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers.pre_tokenizers import ByteLevel
 
-from minigpt.tokenizers.byte_letters import from_letters, letter_order, to_letters
-from minigpt.tokenizers.words import split_words
+from minigpt.tokenizers.bytes_to_unicode import from_letters, letter_order, to_letters
+from minigpt.tokenizers.pretokenize import split_words
 
 PEER = ByteLevel(add_prefix_space=False)
 PIECES = ["'s", "'ll", "'LL", " '", "don't", " ", "  ", "\n", "\r\n", "\t", "\x1c", "\x85", "\xa0", "\u3000"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from minigpt.tokenizers.pair_queue import PairQueue
-from minigpt.tokenizers.slots import Slots, without_overlap
+from minigpt.tokenizers.bpe_trainer import PairQueue
+from minigpt.tokenizers.token_array import Slots, without_overlap
 
 
 def taken(text: bytes, id_limit: int, merges: int) -> list[tuple[int, int, list[int]]]:
