@@ -158,7 +158,7 @@ def _train(options: argparse.Namespace) -> int:
 def _training(options: argparse.Namespace):
     """The run folder and its training, new or resumed, as the options say."""
     from minigpt.corpus.command import corpus_of
-    from minigpt.corpus.records import bundled_corpus
+    from minigpt.corpus.corpus import bundled_corpus
     from minigpt.presets import configured, preset
     from minigpt.training.runs import Run
     from minigpt.training.start import new_run, resume_run

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from minigpt.corpus.batches import IGNORE, Batch, batch_records
-from minigpt.corpus.records import bundled_corpus
+from minigpt.corpus.corpus import bundled_corpus
 from minigpt.inspection.sources import BUNDLED_RUN, preset_model
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss, position_losses

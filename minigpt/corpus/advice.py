@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
 from minigpt.presets import PRESETS
 
 LONG = 300  # characters of the median record from which on windows are better

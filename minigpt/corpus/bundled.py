@@ -10,8 +10,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from minigpt.corpus.readers import ReadOptions, read_file
-from minigpt.corpus.records import BUNDLED_CORPUS, Corpus, load_corpus
+from minigpt.corpus.corpus import BUNDLED_CORPUS, Corpus, load_corpus
+from minigpt.corpus.readers.files import ReadOptions, read_file
 from minigpt.corpus.splitting import split_records
 from minigpt.validation import one_of
 

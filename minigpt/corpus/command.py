@@ -3,13 +3,13 @@
 import argparse
 from collections.abc import Callable
 
-from minigpt.corpus.encodings import ENCODINGS, EncodingFault
-from minigpt.corpus.readers import FORMATS, ReadOptions, read_file
-from minigpt.corpus.reading import ColumnMissing, FaultyRecords, Reading
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.readers.encodings import ENCODINGS, EncodingFault
+from minigpt.corpus.readers.files import FORMATS, ReadOptions, read_file
+from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, Reading
+from minigpt.corpus.readers.tables import DELIMITERS
 from minigpt.corpus.report import reading_text, split_text
 from minigpt.corpus.splitting import DUPLICATES, SplitOptions, split_records
-from minigpt.corpus.tables import DELIMITERS
 
 _READING = ("format", "encoding", "column", "delimiter", "continuous")
 _SPLITTING = ("validation_share", "split_seed", "duplicates", "exact_duplicates", "split_anew", "skip_faults")

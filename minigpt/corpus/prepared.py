@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from minigpt.corpus.records import Record
+from minigpt.corpus.corpus import Record
 
 
 def to_jsonl(records: Iterable[Record]) -> str:

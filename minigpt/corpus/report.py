@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from minigpt.corpus.reading import LineEnds, Reading, counted, listed
+from minigpt.corpus.readers.read_result import LineEnds, Reading, counted, listed
 from minigpt.corpus.splitting import Split
 
 FAULTS_SHOWN = 5

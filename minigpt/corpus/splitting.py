@@ -15,8 +15,8 @@ from itertools import compress
 
 import numpy as np
 
-from minigpt.corpus.reading import FaultyRecords, Reading, counted
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.readers.read_result import FaultyRecords, Reading, counted
 from minigpt.validation import number, one_of, whole
 
 SHARE = 0.1  # of the records, that validate

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import whole
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.records import Record
+from minigpt.corpus.corpus import Record
 from minigpt.generation.copies import Copy, longest_copy
 from minigpt.generation.measures import distinct_n, first_difference, mean_surprise, repeated_ngram_rate
 from minigpt.generation.settings import SampleConfig

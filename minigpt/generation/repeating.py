@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from minigpt.corpus.records import Record
+from minigpt.corpus.corpus import Record
 from minigpt.generation.comparing import Comparison, Numbers, numbers
 from minigpt.generation.settings import LARGEST_SEED, SampleConfig
 from minigpt.model.gpt import MiniGPT

@@ -6,8 +6,8 @@ from pathlib import Path
 import torch
 
 from minigpt.config import TrainConfig
-from minigpt.corpus.learning import Learned
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.limits import limit
 from minigpt.presets import Preset
 from minigpt.sizing.memory import check_model

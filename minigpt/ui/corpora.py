@@ -6,8 +6,8 @@ from pathlib import Path
 import streamlit as st
 
 from minigpt.corpus.bundled import FIRST, bundled, bundled_keys
-from minigpt.corpus.records import Corpus, load_corpus
-from minigpt.corpus.shelf import bench, corpora_of, corpus_folder, read_label, shelf
+from minigpt.corpus.corpus import Corpus, load_corpus
+from minigpt.corpus.library import bench, corpora_of, corpus_folder, read_label, shelf
 from minigpt.storage.atomic import write_atomic
 from minigpt.ui import browser, workspace
 from minigpt.ui.text import t

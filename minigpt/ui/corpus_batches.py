@@ -5,9 +5,9 @@ import streamlit as st
 
 from minigpt.config import MODES
 from minigpt.corpus.advice import Advice
-from minigpt.corpus.fitting import TooLong
-from minigpt.corpus.learning import Learned
+from minigpt.corpus.length_check import TooLong
 from minigpt.corpus.statistics import histogram
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.figures.corpus import lengths_chart, pieces_chart
 from minigpt.ui import corpus_fit, corpus_plan
 from minigpt.ui.corpora import Choice, loaded

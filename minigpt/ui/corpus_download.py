@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from minigpt.corpus.learning import Learned
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.ui.corpora import Choice, loaded
 from minigpt.ui.text import t
 

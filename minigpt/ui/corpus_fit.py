@@ -6,7 +6,7 @@ import streamlit as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice, advise
-from minigpt.corpus.fitting import TooLong, too_long
+from minigpt.corpus.length_check import TooLong, too_long
 from minigpt.presets import Preset
 from minigpt.ui import tokenizing
 from minigpt.ui.corpora import Choice, loaded

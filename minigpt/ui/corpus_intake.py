@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.corpus.shelf import corpora_of, delete
+from minigpt.corpus.library import corpora_of, delete
 from minigpt.limits import limit
 from minigpt.ui import browser, corpora, corpus_own, messages, tokenizing
 from minigpt.ui.text import plain, t

@@ -4,8 +4,8 @@ import streamlit as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
-from minigpt.corpus.learning import Learned
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.ui import corpora, corpus_plan, training_settings, workspace
 from minigpt.ui.corpus_texts import is_one_text
 from minigpt.ui.text import plain, t

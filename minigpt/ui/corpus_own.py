@@ -5,11 +5,11 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from minigpt.corpus.continuity import continuity
-from minigpt.corpus.encodings import EncodingFault, decode
-from minigpt.corpus.readers import FORMATS, ReadOptions, check_size, read_corpus
-from minigpt.corpus.reading import Reading
-from minigpt.corpus.shelf import keep_corpus, put, read_choices, read_label, source, write_choices
+from minigpt.corpus.library import keep_corpus, put, read_choices, read_label, source, write_choices
+from minigpt.corpus.readers.detect_continuous import continuity
+from minigpt.corpus.readers.encodings import EncodingFault, decode
+from minigpt.corpus.readers.files import FORMATS, ReadOptions, check_size, read_corpus
+from minigpt.corpus.readers.read_result import Reading
 from minigpt.corpus.splitting import Split, SplitOptions, split_records
 from minigpt.ui import browser
 from minigpt.ui.corpora import Choice

@@ -3,12 +3,19 @@
 import pandas as pd
 import streamlit as st
 
-from minigpt.corpus.continuity import continuity
-from minigpt.corpus.encodings import ENCODINGS, EncodingFault, decode, fitting_encodings, likely_encoding, preview
-from minigpt.corpus.readers import COLUMN, FORMATS, format_of, longest_column
-from minigpt.corpus.reading import ColumnMissing, FaultyRecords, Reading, listed
-from minigpt.corpus.shelf import read_label, source
-from minigpt.corpus.tables import DELIMITERS
+from minigpt.corpus.library import read_label, source
+from minigpt.corpus.readers.detect_continuous import continuity
+from minigpt.corpus.readers.encodings import (
+    ENCODINGS,
+    EncodingFault,
+    decode,
+    fitting_encodings,
+    likely_encoding,
+    preview,
+)
+from minigpt.corpus.readers.files import COLUMN, FORMATS, format_of, longest_column
+from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, Reading, listed
+from minigpt.corpus.readers.tables import DELIMITERS
 from minigpt.ui import browser, corpus_own, messages
 from minigpt.ui.corpora import Choice
 from minigpt.ui.corpus_texts import readable

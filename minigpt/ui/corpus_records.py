@@ -3,9 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from minigpt.corpus.learning import Learned
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.splitting import Split
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.ui.corpora import Choice, loaded
 from minigpt.ui.corpus_texts import is_one_text, readable
 from minigpt.ui.text import plain, t

@@ -2,7 +2,7 @@
 
 import re
 
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
 from minigpt.tokenizers.labels import visible_label
 
 _WITHIN = re.compile(r"(?<=[^·])·(?=[^·])")  # a single space between two characters that show

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.config import TOKENIZERS, TokenizerConfig
-from minigpt.corpus.learning import Learned
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.figures.corpus import pieces_chart
 from minigpt.limits import limit
 from minigpt.ui import corpus_plan, messages, tokenizer_progress, tokenizing

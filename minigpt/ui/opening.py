@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
 from minigpt.inspection.sources import RUN_PREFIX, source_run
 from minigpt.training.runs import Run
 from minigpt.training.samples import common_start

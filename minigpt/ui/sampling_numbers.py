@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from minigpt.corpus.records import Record
+from minigpt.corpus.corpus import Record
 from minigpt.figures.numbers import nats, percent
 from minigpt.generation.comparing import Comparison, Numbers, numbers
 from minigpt.huggingface.imports import is_import

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.learning import Learned
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.figures.corpus import compression_chart
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui import tokenizing

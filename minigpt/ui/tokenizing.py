@@ -5,8 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.job import Job, read_job
-from minigpt.corpus.learning import (
+from minigpt.corpus.tokenizer_jobs.jobs import (
     JobState,
     Learned,
     Learning,
@@ -16,6 +15,7 @@ from minigpt.corpus.learning import (
     load_learned,
     read_merges,
 )
+from minigpt.corpus.tokenizer_jobs.process import Job, read_job
 from minigpt.ui.corpora import Choice, loaded
 
 SMALL = 300_000  # characters: with hundreds of merges they are learned in a second

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from minigpt.corpus.learning import Learned
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.limits import limit
 from minigpt.presets import Preset
 from minigpt.training.client import Trainer

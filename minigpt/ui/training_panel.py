@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from minigpt.corpus.records import Record
+from minigpt.corpus.corpus import Record
 from minigpt.figures.training import BATCH, SERIES, TRAIN, VALIDATION, Curve, Level, curves_chart
 from minigpt.inspection.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
 from minigpt.training.feed import Feed

@@ -8,8 +8,8 @@ import streamlit as st
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
 from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
-from minigpt.corpus.learning import Learned
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.model.parameters import parameter_count
 from minigpt.presets import PRESETS, Preset, preset
 from minigpt.sizing.memory import check_model

@@ -6,7 +6,7 @@ import pytest
 
 from minigpt.corpus import bundled as shipped
 from minigpt.corpus.bundled import bundled, bundled_keys
-from minigpt.corpus.records import bundled_corpus
+from minigpt.corpus.corpus import bundled_corpus
 
 
 @pytest.mark.parametrize("key", bundled_keys())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from minigpt.__main__ import main
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.splitting import SHARE
 from minigpt.training.runs import Run
 

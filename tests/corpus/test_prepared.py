@@ -2,9 +2,9 @@
 
 import pytest
 
+from minigpt.corpus.corpus import Record
 from minigpt.corpus.prepared import to_jsonl, to_txt
-from minigpt.corpus.readers import read_corpus
-from minigpt.corpus.records import Record
+from minigpt.corpus.readers.files import read_corpus
 from minigpt.corpus.splitting import split_records
 
 RECORDS = (Record("a", "one  "), Record("b 2", "two\u2028\u00e9"), Record("7", "\ufeffthree <|eos|>"))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from minigpt.corpus.encodings import ENCODINGS, EncodingFault, decode, fitting_encodings, preview
 from minigpt.corpus.prepared import to_jsonl
-from minigpt.corpus.readers import FORMATS, ReadOptions, read_corpus
-from minigpt.corpus.reading import Reading
+from minigpt.corpus.readers.encodings import ENCODINGS, EncodingFault, decode, fitting_encodings, preview
+from minigpt.corpus.readers.files import FORMATS, ReadOptions, read_corpus
+from minigpt.corpus.readers.read_result import Reading
+from minigpt.corpus.readers.tables import DELIMITERS
 from minigpt.corpus.splitting import DUPLICATES, SplitOptions, split_records
-from minigpt.corpus.tables import DELIMITERS
 
 PIECES = ["a", "b", " ", "\n", "\r", "\r\n", ",", ";", "\t", '"', '""', "text", "\ufeff", "\0", "\u2028", "é", "法"]
 PIECES += ["{", "}", "[", "]", ":", '"text"', '"id"', "\\ud83d", "\\ude00", "\\n", "null", "1", '{"text": "a"}', '"a"']

@@ -2,9 +2,9 @@
 
 import pytest
 
-from minigpt.corpus.readers import ReadOptions, read_corpus
-from minigpt.corpus.reading import FaultyRecords, Reading
-from minigpt.corpus.records import Record, bundled_corpus
+from minigpt.corpus.corpus import Record, bundled_corpus
+from minigpt.corpus.readers.files import ReadOptions, read_corpus
+from minigpt.corpus.readers.read_result import FaultyRecords, Reading
 from minigpt.corpus.splitting import Split, SplitOptions, split_records
 
 REPEATED = [f"line {i}" for _ in range(10) for i in range(10)]

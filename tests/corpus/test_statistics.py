@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from minigpt.corpus import statistics as module
-from minigpt.corpus.fitting import LongRecord, too_long
-from minigpt.corpus.records import Corpus, Record, bundled_corpus
+from minigpt.corpus.corpus import Corpus, Record, bundled_corpus
+from minigpt.corpus.length_check import LongRecord, too_long
 from minigpt.corpus.statistics import histogram, statistics
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars

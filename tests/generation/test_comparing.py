@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from minigpt.corpus.records import Record, bundled_corpus
+from minigpt.corpus.corpus import Record, bundled_corpus
 from minigpt.generation.comparing import Comparison, numbers
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids

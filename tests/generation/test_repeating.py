@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from minigpt.corpus.records import bundled_corpus
+from minigpt.corpus.corpus import bundled_corpus
 from minigpt.generation.comparing import numbers
 from minigpt.generation.repeating import Repetition
 from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig

@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from minigpt.corpus.bundled import bundled_keys
-from minigpt.corpus.records import bundled_corpus, load_corpus
-from minigpt.corpus.shelf import corpora_of
+from minigpt.corpus.corpus import bundled_corpus, load_corpus
+from minigpt.corpus.library import corpora_of
 from minigpt.training.runs import Run
 from minigpt.ui import corpora, tokenizing, trainer
 from tests.pages.app import APP, open_app, unfold

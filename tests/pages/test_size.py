@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from minigpt.config import ModelConfig, TrainConfig
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.model.checkpoints import save_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.model.checkpoints import packed
 from minigpt.presets import configured, preset
 from minigpt.training.client import Trainer

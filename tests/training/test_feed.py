@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import configured, preset
 from minigpt.training.compare import differing_settings
 from minigpt.training.export import metrics_csv, run_zip

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 
 from minigpt.__main__ import main
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import Preset
 from minigpt.storage.lock import FolderLock, is_held
 from minigpt.training import recorder

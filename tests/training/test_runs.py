@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from minigpt.config import TrainConfig
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.inspection.sources import run_model
 from minigpt.model.checkpoints import load_checkpoint, save_checkpoint
 from minigpt.model.gpt import MiniGPT

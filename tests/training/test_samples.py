@@ -1,6 +1,6 @@
 """What the samples of a run go on from."""
 
-from minigpt.corpus.records import Corpus, Record, bundled_corpus
+from minigpt.corpus.corpus import Corpus, Record, bundled_corpus
 from minigpt.training.samples import common_start
 
 

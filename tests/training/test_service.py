@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from minigpt.corpus.baselines import ngram_baselines
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import configured, preset
 from minigpt.storage.lock import is_held
 from minigpt.training.client import ROOT, Trainer

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from minigpt.corpus.batches import IGNORE, batch_records
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.windows import window_stream
 from minigpt.presets import configured, preset
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.ui.corpus_texts import is_one_text, readable
 
 

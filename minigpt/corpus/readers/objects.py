@@ -7,9 +7,9 @@ twice, of which JSON readers keep the last and lose the first, is a fault.
 import json
 from collections.abc import Iterable
 
-from minigpt.corpus.lines import line_count, split_lines
-from minigpt.corpus.reading import ColumnMissing, Gathered, LineEnds
-from minigpt.corpus.records import kind_of
+from minigpt.corpus.corpus import kind_of
+from minigpt.corpus.readers.lines import line_count, split_lines
+from minigpt.corpus.readers.read_result import ColumnMissing, Gathered, LineEnds
 
 _NAMED = 20  # fields that an error lists
 

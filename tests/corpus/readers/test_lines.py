@@ -2,8 +2,8 @@
 
 import pytest
 
-from minigpt.corpus.lines import line_count, split_lines
-from minigpt.corpus.reading import LineEnds
+from minigpt.corpus.readers.lines import line_count, split_lines
+from minigpt.corpus.readers.read_result import LineEnds
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
-from minigpt.corpus.lines import split_lines
+from minigpt.corpus.readers.lines import split_lines
 
 LOOKED_AT = 200_000  # characters from the beginning
 LONG_LINE = 300  # characters of the median line

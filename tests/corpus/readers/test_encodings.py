@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigpt.corpus.encodings import (
+from minigpt.corpus.readers.encodings import (
     ENCODINGS,
     Decoded,
     EncodingFault,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigpt.corpus.reading import counted
-from minigpt.corpus.records import Corpus, Record
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.readers.read_result import counted
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import whole

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.corpus.records import Corpus, Record, bundled_corpus, load_corpus
+from minigpt.corpus.corpus import Corpus, Record, bundled_corpus, load_corpus
 
 
 def corpus(train: list[str], validation: list[str] = (), name: str = "c") -> Corpus:
@@ -186,7 +186,7 @@ def test_hash_of_the_bundled_corpus_is_the_one_its_run_states(data: Path):
 def test_hash_is_reckoned_once(monkeypatch: pytest.MonkeyPatch):
     made = corpus(["a"])
     first = made.hash
-    monkeypatch.setattr("minigpt.corpus.records._json_pieces", None)
+    monkeypatch.setattr("minigpt.corpus.corpus._json_pieces", None)
     assert made.hash is first
     with pytest.raises(AttributeError):
         made.hash = "other"

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from minigpt.corpus.bundled import bundled, bundled_keys
-from minigpt.corpus.continuity import Continuity, continuity
+from minigpt.corpus.readers.detect_continuous import Continuity, continuity
 
 PROSE = "It was late, and nobody had thought of the lamp that stood by the window until the wind put it out. " * 6
 

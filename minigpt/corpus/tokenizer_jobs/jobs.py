@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
+from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.counts import read_counts
-from minigpt.corpus.job import Job, write_job
-from minigpt.corpus.records import Corpus
 from minigpt.corpus.statistics import Statistics, statistics
+from minigpt.corpus.tokenizer_jobs.process import Job, write_job
 from minigpt.limits import limit
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
@@ -169,7 +169,7 @@ def _spawn(folder: Path) -> subprocess.Popen:
     """The process, in a session of its own, so that Ctrl-C in the server's terminal does not reach it."""
     own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {"start_new_session": True}
     return subprocess.Popen(
-        [sys.executable, "-m", "minigpt.corpus.job", str(folder)],
+        [sys.executable, "-m", "minigpt.corpus.tokenizer_jobs.process", str(folder)],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,  # its end is the server's end

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.job import Job, read_job, work, write_job
-from minigpt.corpus.learning import (
+from minigpt.corpus.corpus import BUNDLED_CORPUS, Corpus, Record, bundled_corpus
+from minigpt.corpus.tokenizer_jobs.jobs import (
     JobState,
     Learning,
     job_folder,
@@ -18,7 +18,7 @@ from minigpt.corpus.learning import (
     learned_folders,
     load_learned,
 )
-from minigpt.corpus.records import BUNDLED_CORPUS, Corpus, Record, bundled_corpus
+from minigpt.corpus.tokenizer_jobs.process import Job, read_job, work, write_job
 from minigpt.inspection.sources import BUNDLED_RUN
 from minigpt.tokenizers.files import load_tokenizer
 
@@ -138,7 +138,7 @@ def test_a_job_ends_with_its_server_and_is_then_interrupted(tmp_path, endless):
     (tmp_path / "job").mkdir()
     write_job(tmp_path / "job", job(merges=8000, corpus=endless))
     process = subprocess.Popen(
-        [sys.executable, "-m", "minigpt.corpus.job", str(tmp_path / "job")], stdin=subprocess.PIPE
+        [sys.executable, "-m", "minigpt.corpus.tokenizer_jobs.process", str(tmp_path / "job")], stdin=subprocess.PIPE
     )
     process.stdin.close()
     assert process.wait(timeout=60) == 1
@@ -149,7 +149,7 @@ def test_a_job_ends_with_its_server_and_is_then_interrupted(tmp_path, endless):
 
 
 def test_a_job_needs_no_torch():
-    code = "import sys, minigpt.corpus.job, minigpt.corpus.learning; sys.exit('torch' in sys.modules)"
+    code = "import sys, minigpt.corpus.tokenizer_jobs.process, minigpt.corpus.tokenizer_jobs.jobs; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Learning a tokenizer in a process of its own: python -m minigpt.corpus.job <folder>
+"""Learning a tokenizer in a process of its own: python -m minigpt.corpus.tokenizer_jobs.process <folder>
 
     <folder>/job.json        what is asked: the config, the corpus file and its hash
     <folder>/stage.json      reading, learning, counting or failed; and the bytes of the training texts
@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig, from_dict
+from minigpt.corpus.corpus import Corpus, load_corpus
 from minigpt.corpus.counts import write_counts
-from minigpt.corpus.records import Corpus, load_corpus
 from minigpt.corpus.statistics import statistics
 from minigpt.storage.atomic import write_atomic
 from minigpt.tokenizers.base import Tokenizer

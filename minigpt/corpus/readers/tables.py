@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from minigpt.corpus.lines import line_ends
-from minigpt.corpus.reading import ColumnMissing, Gathered
+from minigpt.corpus.readers.lines import line_ends
+from minigpt.corpus.readers.read_result import ColumnMissing, Gathered
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 _NAMED = 20  # columns that an error lists

@@ -5,7 +5,7 @@ that is followed by no LF is text too, except in a file without a single LF, as 
 them: there each CR ends a line.
 """
 
-from minigpt.corpus.reading import LineEnds
+from minigpt.corpus.readers.read_result import LineEnds
 
 
 def split_lines(text: str) -> tuple[list[str], LineEnds]:

@@ -19,7 +19,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from minigpt.corpus.records import Corpus
+from minigpt.corpus.corpus import Corpus
 from minigpt.limits import limit
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.owners import checked_id, made_by, mark, new_id

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.corpus.encodings import EncodingFault
-from minigpt.corpus.readers import ReadOptions, columns_of, longest_column, read_corpus, read_file
-from minigpt.corpus.reading import ColumnMissing, LineEnds, Reading
-from minigpt.corpus.records import Record, bundled_corpus
+from minigpt.corpus.corpus import Record, bundled_corpus
+from minigpt.corpus.readers.encodings import EncodingFault
+from minigpt.corpus.readers.files import ReadOptions, columns_of, longest_column, read_corpus, read_file
+from minigpt.corpus.readers.read_result import ColumnMissing, LineEnds, Reading
 
 AWKWARD = [
     "NA", "007", "null", "1e5", " two  spaces ", "e\u0301 \u00e9", "😀", "in\ufeffside", "nul\0here", "a\u2028b",

@@ -5,7 +5,7 @@ Nothing is lost on the way: `found` = `records` + `validation` + `empty` + `faul
 
 from dataclasses import dataclass, field
 
-from minigpt.corpus.records import Record, half_character
+from minigpt.corpus.corpus import Record, half_character
 from minigpt.limits import limit
 
 SHOWN = 3  # places that a sentence names; it counts the others

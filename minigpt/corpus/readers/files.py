@@ -9,12 +9,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from minigpt.corpus.encodings import decode
-from minigpt.corpus.lines import line_count, line_ends, split_lines
-from minigpt.corpus.objects import names_of, parsed, read_array, read_lines
-from minigpt.corpus.reading import Gathered, LineEnds, Reading
-from minigpt.corpus.records import half_character, kind_of
-from minigpt.corpus.tables import DELIMITERS, read_table, table_columns, table_head
+from minigpt.corpus.corpus import half_character, kind_of
+from minigpt.corpus.readers.encodings import decode
+from minigpt.corpus.readers.lines import line_count, line_ends, split_lines
+from minigpt.corpus.readers.objects import names_of, parsed, read_array, read_lines
+from minigpt.corpus.readers.read_result import Gathered, LineEnds, Reading
+from minigpt.corpus.readers.tables import DELIMITERS, read_table, table_columns, table_head
 from minigpt.limits import limit
 from minigpt.validation import one_of
 

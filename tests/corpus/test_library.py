@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from minigpt.corpus import shelf
-from minigpt.corpus.records import Corpus, Record, load_corpus
-from minigpt.corpus.shelf import (
+from minigpt.corpus import library
+from minigpt.corpus.corpus import Corpus, Record, load_corpus
+from minigpt.corpus.library import (
     corpora_of,
     corpus_folder,
     delete,
@@ -29,7 +29,7 @@ def corpora(tmp_path, monkeypatch):
 
 def test_a_file_is_kept_for_its_browser_alone(monkeypatch):
     clock = iter(range(10))
-    monkeypatch.setattr(shelf.time, "time", lambda: next(clock))
+    monkeypatch.setattr(library.time, "time", lambda: next(clock))
     first, second, other = put(ANN, "a.txt", b"one\n"), put(ANN, "b.txt", b"two\n"), put(BEN, "a.txt", b"three\n")
     assert corpora_of(ANN) == [second, first] and corpora_of(BEN) == [other] and corpora_of("c" * 32) == []
     assert source(first, ANN) == b"one\n" and read_label(first, ANN).name == "a.txt"

@@ -1,0 +1,1 @@
+"""Learning a tokenizer in a process of its own."""
