@@ -27,8 +27,8 @@ from minigpt.corpus.windows import Windows, window_stream
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import ByteBPE
-from minigpt.training.heap import keep_freed_memory
 from minigpt.training.loop import Split, Training
+from minigpt.training.server.heap import keep_freed_memory
 
 BLOCKS = {"mg-1": 20, "chapter-7": 2, "chapter-7-plain": 2}  # steps of one turn
 

@@ -160,8 +160,8 @@ def _training(options: argparse.Namespace):
     from minigpt.corpus.command import corpus_of
     from minigpt.corpus.corpus import bundled_corpus
     from minigpt.presets import configured, preset
-    from minigpt.training.runs import Run
-    from minigpt.training.start import new_run, resume_run
+    from minigpt.training.runs.create import new_run, resume_run
+    from minigpt.training.runs.run import Run
 
     corpus = corpus_of(options, lambda text: print(text, file=sys.stderr, flush=True))
     changes = _assignments(options.set)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.training.shelf import command_line_runs, runs_of
+from minigpt.training.runs.library import command_line_runs, runs_of
 from minigpt.ui import (
     browser,
     messages,

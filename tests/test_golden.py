@@ -23,7 +23,7 @@ from minigpt.model.trace import Trace
 from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import SPECIALS, ByteBPE
 from minigpt.training.loop import Evaluation, StepReport, Training
-from minigpt.training.runs import Run
+from minigpt.training.runs.run import Run
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
 POSITION = GOLDEN["position"]

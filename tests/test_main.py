@@ -11,7 +11,7 @@ import pytest
 
 from minigpt.__main__ import main
 from minigpt.inspection.sources import BUNDLED_RUN, preset_tokenizer
-from minigpt.training.runs import Run
+from minigpt.training.runs.run import Run
 
 RED = "The key is red. Answer: red."
 

@@ -21,8 +21,8 @@ from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Evaluation
-from minigpt.training.runs import Run
-from minigpt.training.shelf import run_folder
+from minigpt.training.runs.library import run_folder
+from minigpt.training.runs.run import Run
 from minigpt.validation import one_of
 
 BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"

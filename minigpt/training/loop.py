@@ -16,7 +16,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import summed_loss
 from minigpt.model.parameters import parameter_rows
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.training.adam import Adam
+from minigpt.training.optimizer import Adam
 from minigpt.training.samples import Sample, draw_samples
 
 Split = Batch | Windows

@@ -5,7 +5,7 @@ import streamlit as st
 from minigpt.huggingface.export import check_download, export_folder, export_zip, obstacles
 from minigpt.inspection.sources import BUNDLED, RUN_PREFIX, load_source, source_run, source_steps
 from minigpt.presets import PRESETS
-from minigpt.training.shelf import runs_of
+from minigpt.training.runs.library import runs_of
 from minigpt.ui import browser, messages
 from minigpt.ui.text import plain, t
 from minigpt.ui.training_words import source_title

@@ -4,9 +4,9 @@ import streamlit as st
 
 from minigpt.corpus.corpus import Corpus
 from minigpt.inspection.sources import RUN_PREFIX, source_run
-from minigpt.training.runs import Run
+from minigpt.training.runs.library import run_folder
+from minigpt.training.runs.run import Run
 from minigpt.training.samples import common_start
-from minigpt.training.shelf import run_folder
 from minigpt.ui import workspace
 from minigpt.ui.examples import fitting, training_records
 from minigpt.ui.text import t

@@ -7,7 +7,7 @@ from minigpt.huggingface.imports import import_title, imports_of, is_import
 from minigpt.inspection.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
 from minigpt.shapes import SEPARATOR
 from minigpt.tokenizers.labels import visible_label
-from minigpt.training.shelf import runs_of
+from minigpt.training.runs.library import runs_of
 from minigpt.ui import browser, examples, messages, opening, playing, workspace
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box

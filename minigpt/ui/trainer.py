@@ -12,10 +12,10 @@ from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.limits import limit
 from minigpt.presets import Preset
-from minigpt.training.client import Trainer
-from minigpt.training.runs import Run
-from minigpt.training.shelf import new_id, put_label, run_folder, runs_of
-from minigpt.training.start import lay_out
+from minigpt.training.runs.create import lay_out
+from minigpt.training.runs.library import new_id, put_label, run_folder, runs_of
+from minigpt.training.runs.run import Run
+from minigpt.training.server.client import Trainer
 
 GOING = ("queued", "loading", "running")  # something will happen by itself
 

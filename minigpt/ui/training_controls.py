@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from minigpt.training.shelf import run_folder
+from minigpt.training.runs.library import run_folder
 from minigpt.ui import browser, training_settings, workspace
 from minigpt.ui.text import t
 from minigpt.ui.trainer import State, begin, state, trainer

@@ -17,11 +17,11 @@ import streamlit as st
 from minigpt.corpus.corpus import Record
 from minigpt.figures.training import BATCH, SERIES, TRAIN, VALIDATION, Curve, Level, curves_chart
 from minigpt.inspection.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
-from minigpt.training.feed import Feed
-from minigpt.training.info import RunInfo
-from minigpt.training.recorder import checkpoint_steps
-from minigpt.training.runs import Run
-from minigpt.training.shelf import is_mine, run_folder
+from minigpt.training.runs.info import RunInfo
+from minigpt.training.runs.library import is_mine, run_folder
+from minigpt.training.runs.metrics_tail import Feed
+from minigpt.training.runs.run import Run
+from minigpt.training.runs.run_writer import checkpoint_steps
 from minigpt.ui import (
     browser,
     messages,

@@ -11,11 +11,11 @@ from minigpt.inspection.sources import run_model
 from minigpt.limits import limit
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.labels import visible_label
-from minigpt.training.feed import Feed
-from minigpt.training.recorder import checkpoint_path, is_power_of_two
-from minigpt.training.runs import Run
+from minigpt.training.runs.library import run_folder
+from minigpt.training.runs.metrics_tail import Feed
+from minigpt.training.runs.run import Run
+from minigpt.training.runs.run_writer import checkpoint_path, is_power_of_two
 from minigpt.training.samples import prompts_of
-from minigpt.training.shelf import run_folder
 from minigpt.ui.components.table import Column, table
 from minigpt.ui.text import plain, t
 

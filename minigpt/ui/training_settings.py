@@ -13,8 +13,8 @@ from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.model.parameters import parameter_count
 from minigpt.presets import PRESETS, Preset, preset
 from minigpt.sizing.memory import check_model
+from minigpt.training.runs.library import NAME_CHARACTERS
 from minigpt.training.samples import common_start
-from minigpt.training.shelf import NAME_CHARACTERS
 from minigpt.ui import corpora, messages, tokenizing, training_waiting
 from minigpt.ui.corpus_fit import advice_for, fit_fault
 from minigpt.ui.corpus_texts import is_one_text

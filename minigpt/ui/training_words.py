@@ -9,12 +9,12 @@ from minigpt.corpus.baselines import Baselines
 from minigpt.inspection.sources import BUNDLED
 from minigpt.presets import PRESETS
 from minigpt.shapes import changed_words
-from minigpt.training.feed import Feed
-from minigpt.training.info import RunInfo, read_info
 from minigpt.training.loop import Evaluation
 from minigpt.training.phases import course, phases, rate_may_be_too_high
 from minigpt.training.progress import duration
-from minigpt.training.shelf import read_label, run_folder
+from minigpt.training.runs.info import RunInfo, read_info
+from minigpt.training.runs.library import read_label, run_folder
+from minigpt.training.runs.metrics_tail import Feed
 from minigpt.ui.text import t
 from minigpt.ui.trainer import State
 

@@ -22,7 +22,7 @@ from minigpt.model.loss import position_losses
 from minigpt.model.trace import Trace
 from minigpt.sizing.memory import check_trace, one_at_a_time, tracing_bytes
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.training.recorder import checkpoint_path
+from minigpt.training.runs.run_writer import checkpoint_path
 from minigpt.ui import workspace
 from minigpt.ui.keeping import Store
 from minigpt.ui.text import t

@@ -8,7 +8,7 @@ import pytest
 from minigpt.__main__ import main
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.splitting import SHARE
-from minigpt.training.runs import Run
+from minigpt.training.runs.run import Run
 
 OWN = b'{"train": ["a"], "validation": ["b"]}'
 QUICK = ("--set", "steps=1", "merges=0")

@@ -18,7 +18,7 @@ from minigpt.model.kernels.decode import Decoder
 from minigpt.model.loss import loss
 from minigpt.model.parameters import parameter_count, shape_only
 from minigpt.presets import configured, preset
-from minigpt.training.start import new_run
+from minigpt.training.runs.create import new_run
 
 IDS = torch.tensor([[3, 7, 7, 0, 19, 4, 11, 2], [5, 1, 9, 16, 8, 8, 3, 12]])
 

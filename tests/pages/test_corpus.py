@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from minigpt.corpus.bundled import bundled_keys
 from minigpt.corpus.corpus import bundled_corpus, load_corpus
 from minigpt.corpus.library import corpora_of
-from minigpt.training.runs import Run
+from minigpt.training.runs.run import Run
 from minigpt.ui import corpora, tokenizing, trainer
 from tests.pages.app import APP, open_app, unfold
 

@@ -10,8 +10,8 @@ from minigpt.corpus.corpus import Corpus, Record
 from minigpt.model.checkpoints import save_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
-from minigpt.training.recorder import checkpoint_path
-from minigpt.training.runs import Run
+from minigpt.training.runs.run import Run
+from minigpt.training.runs.run_writer import checkpoint_path
 from minigpt.ui import proof
 from minigpt.ui.proof import SENTENCES
 from tests.pages.app import choose, open_app, table_of

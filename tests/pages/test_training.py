@@ -12,9 +12,9 @@ from minigpt.corpus.corpus import Corpus, Record, bundled_corpus
 from minigpt.inspection.sources import BUNDLED_RUN, load_source, source_steps
 from minigpt.presets import preset
 from minigpt.tokenizers.labels import visible_label
-from minigpt.training.runs import Run
-from minigpt.training.shelf import runs_of
-from minigpt.training.start import new_run
+from minigpt.training.runs.create import new_run
+from minigpt.training.runs.library import runs_of
+from minigpt.training.runs.run import Run
 from minigpt.ui import playing, trainer
 from minigpt.ui.training_samples import _thinned
 from minigpt.ui.training_settings import settle

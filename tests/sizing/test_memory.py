@@ -21,7 +21,7 @@ from minigpt.sizing.memory import (
     trace_bytes,
     tracing_bytes,
 )
-from minigpt.training.adam import Adam
+from minigpt.training.optimizer import Adam
 
 
 def held(tensors) -> int:

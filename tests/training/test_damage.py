@@ -15,12 +15,12 @@ from safetensors import safe_open
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.model.checkpoints import packed
 from minigpt.presets import configured, preset
-from minigpt.training.client import Trainer
-from minigpt.training.desk import Desk
 from minigpt.training.loop import Training
-from minigpt.training.resume import restore
-from minigpt.training.runs import Run, prepare
-from minigpt.training.start import lay_out, resume_run
+from minigpt.training.runs.create import lay_out, resume_run
+from minigpt.training.runs.resume import restore
+from minigpt.training.runs.run import Run, prepare
+from minigpt.training.server.client import Trainer
+from minigpt.training.server.scheduler import Desk
 
 SMALL = configured(
     preset("mg-1"), {"merges": "2", "width": "8", "ffn_width": "8", "context_length": "16", "evaluate_every": "5"}
@@ -52,7 +52,7 @@ def alone(tmp_path_factory) -> bytes:
 
 @pytest.fixture
 def desk(monkeypatch) -> Iterator[Desk]:
-    monkeypatch.setattr("minigpt.training.desk.ANSWER_SECONDS", 60)
+    monkeypatch.setattr("minigpt.training.server.scheduler.ANSWER_SECONDS", 60)
     desk = Desk(lambda standing: None)
     yield desk
     desk.close()

@@ -14,7 +14,7 @@ from minigpt.corpus.windows import window_stream
 from minigpt.presets import configured, preset
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
 from minigpt.training.loop import Evaluation, evaluation_rows
-from minigpt.training.start import new_run, resume_run
+from minigpt.training.runs.create import new_run, resume_run
 
 BYTES = ByteBPE()
 A, B, C = b"abc"

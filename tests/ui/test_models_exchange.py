@@ -13,8 +13,8 @@ from minigpt.huggingface.imports import look_into
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import PRESETS
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
-from minigpt.training.shelf import new_id, put_label, run_folder
-from minigpt.training.start import new_run
+from minigpt.training.runs.create import new_run
+from minigpt.training.runs.library import new_id, put_label, run_folder
 from minigpt.ui import browser
 from minigpt.ui.text import plain
 from minigpt.ui.workspace import STATE

@@ -32,10 +32,10 @@ from minigpt.storage.json_objects import read_object
 from minigpt.storage.lock import FolderLock, is_held
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
-from minigpt.training.info import RunInfo, read_info, write_info
 from minigpt.training.loop import Evaluation, Report, Split, Training
-from minigpt.training.recorder import Recorder, checkpoint_path, checkpoint_steps, cut_back, is_power_of_two
-from minigpt.training.resume import FILE, Progress, restore
+from minigpt.training.runs.info import RunInfo, read_info, write_info
+from minigpt.training.runs.resume import FILE, Progress, restore
+from minigpt.training.runs.run_writer import Recorder, checkpoint_path, checkpoint_steps, cut_back, is_power_of_two
 from minigpt.training.samples import Sample
 
 __all__ = ["Run", "RunInfo", "check_fit", "is_power_of_two", "prepare"]

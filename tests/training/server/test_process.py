@@ -16,12 +16,12 @@ from minigpt.corpus.baselines import ngram_baselines
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import configured, preset
 from minigpt.storage.lock import is_held
-from minigpt.training.client import ROOT, Trainer
-from minigpt.training.desk import Desk
-from minigpt.training.recorder import Recorder, RunWriteError
-from minigpt.training.runs import Run
-from minigpt.training.service import serve
-from minigpt.training.start import lay_out, resume_run
+from minigpt.training.runs.create import lay_out, resume_run
+from minigpt.training.runs.run import Run
+from minigpt.training.runs.run_writer import Recorder, RunWriteError
+from minigpt.training.server.client import ROOT, Trainer
+from minigpt.training.server.process import serve
+from minigpt.training.server.scheduler import Desk
 
 SMALL = configured(
     preset("mg-1"), {"merges": "2", "width": "8", "ffn_width": "8", "context_length": "16", "evaluate_every": "5"}
@@ -35,7 +35,9 @@ def small_run(folder: Path, **changes) -> Run:
 
 @pytest.fixture
 def desk(monkeypatch):
-    monkeypatch.setattr("minigpt.training.desk.ANSWER_SECONDS", 60)  # answers show the new state on a slow machine too
+    monkeypatch.setattr(
+        "minigpt.training.server.scheduler.ANSWER_SECONDS", 60
+    )  # answers show the new state on a slow machine too
     told = []
     desk = Desk(told.append)
     desk.told = told
@@ -278,7 +280,7 @@ def test_real_process_trains_pauses_and_survives_a_kill(trainer, tmp_path):
 
 def test_process_is_humble_and_ends_with_its_server(tmp_path):
     run = small_run(tmp_path / "run", steps=100_000)
-    code = "import sys, time; from minigpt.training.client import Trainer; t = Trainer()\n"
+    code = "import sys, time; from minigpt.training.server.client import Trainer; t = Trainer()\n"
     code += "print(t.ask('start', sys.argv[1]).status, t.pid, 'torch' in sys.modules, flush=True); time.sleep(600)"
     server = subprocess.Popen(
         [sys.executable, "-c", code, str(run.folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from minigpt.training import shelf
-from minigpt.training.shelf import (
+from minigpt.training.runs import library
+from minigpt.training.runs.library import (
     command_line_runs,
     is_mine,
     mark,
@@ -50,7 +50,7 @@ def test_the_folder_is_the_environments_or_runs_beside_the_program(runs, monkeyp
 
 def test_each_browser_lists_its_own_runs_newest_first(monkeypatch):
     clock = iter(range(10))
-    monkeypatch.setattr(shelf.time, "time", lambda: next(clock))
+    monkeypatch.setattr(library.time, "time", lambda: next(clock))
     first, other, second = made(ANN), made(BEN), made(ANN, "twice the rate")
     assert runs_of(ANN) == [second, first]
     assert runs_of(BEN) == [other]

@@ -128,7 +128,7 @@ def _spawn() -> subprocess.Popen:
     if os.name == "nt":
         own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
     process = subprocess.Popen(
-        [sys.executable, "-m", "minigpt.training.service"],
+        [sys.executable, "-m", "minigpt.training.server.process"],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.PIPE,

@@ -8,11 +8,11 @@ import pytest
 
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import configured, preset
-from minigpt.training.compare import differing_settings
-from minigpt.training.export import metrics_csv, run_zip
-from minigpt.training.feed import Feed
-from minigpt.training.runs import Run
-from minigpt.training.start import new_run, resume_run
+from minigpt.training.runs.compare import differing_settings
+from minigpt.training.runs.create import new_run, resume_run
+from minigpt.training.runs.export import metrics_csv, run_zip
+from minigpt.training.runs.metrics_tail import Feed
+from minigpt.training.runs.run import Run
 
 SMALL = configured(
     preset("mg-1"), {"merges": "2", "width": "8", "ffn_width": "8", "context_length": "16", "evaluate_every": "5"}

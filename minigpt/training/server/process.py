@@ -1,4 +1,4 @@
-"""The trainer process: python -m minigpt.training.service
+"""The trainer process: python -m minigpt.training.server.process
 
 One JSON object a line comes in on standard input, {"id": 1, "command": "start", "run": "runs/x"}; one
 answer with the same id goes out on standard output, as does {"event": "status", ...} at each change.
@@ -14,8 +14,8 @@ from typing import TextIO
 
 import torch
 
-from minigpt.training.client import NICENESS
-from minigpt.training.desk import Desk
+from minigpt.training.server.client import NICENESS
+from minigpt.training.server.scheduler import Desk
 
 
 def serve(commands: TextIO, answers: TextIO) -> None:

@@ -15,8 +15,8 @@ from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.model.checkpoints import packed
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
-from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
+from minigpt.training.runs.info import RunInfo, differences
 from minigpt.validation import number, whole
 
 FORMAT = "minigpt-resume-1"

@@ -13,11 +13,11 @@ from minigpt.presets import Preset
 from minigpt.sizing.memory import check_model
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
-from minigpt.training.heap import keep_freed_memory
-from minigpt.training.info import RunInfo, differences
 from minigpt.training.loop import Training
-from minigpt.training.runs import Run, check_fit, prepare
+from minigpt.training.runs.info import RunInfo, differences
+from minigpt.training.runs.run import Run, check_fit, prepare
 from minigpt.training.samples import check_prompts
+from minigpt.training.server.heap import keep_freed_memory
 
 
 def new_run(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[Run, Training]:

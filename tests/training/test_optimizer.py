@@ -8,7 +8,7 @@ from torch import nn
 
 from minigpt.config import ModelConfig, TrainConfig
 from minigpt.model.gpt import MiniGPT
-from minigpt.training.adam import Adam
+from minigpt.training.optimizer import Adam
 
 SIZES = {"vocab_size": 20, "context_length": 10, "width": 8, "heads": 2, "layers": 2, "ffn_width": 12}
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from minigpt.config import to_dict
-from minigpt.training.info import RunInfo
+from minigpt.training.runs.info import RunInfo
 
 
 def differing_settings(infos: Sequence[RunInfo]) -> dict[str, list]:

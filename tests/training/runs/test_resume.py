@@ -21,10 +21,10 @@ from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import Preset
 from minigpt.storage.lock import FolderLock, is_held
-from minigpt.training import recorder
-from minigpt.training.recorder import RunWriteError
-from minigpt.training.runs import Run
-from minigpt.training.start import new_run, resume_run
+from minigpt.training.runs import run_writer
+from minigpt.training.runs.create import new_run, resume_run
+from minigpt.training.runs.run import Run
+from minigpt.training.runs.run_writer import RunWriteError
 
 STEPS = 90
 TINY = Preset(
@@ -77,9 +77,9 @@ def uninterrupted(tmp_path_factory) -> Path:
 @pytest.mark.skipif(os.name == "nt", reason="needs fork and SIGKILL")
 def test_twenty_kills_leave_no_trace(tmp_path, uninterrupted, monkeypatch):
     chance, runs = random.Random(5), [tiny_run(tmp_path / "run-0")[0]]
-    monkeypatch.setattr(recorder, "STATE_SHARE", 1e9)  # the time a state takes does not delay the next one
+    monkeypatch.setattr(run_writer, "STATE_SHARE", 1e9)  # the time a state takes does not delay the next one
     for _ in range(20):
-        monkeypatch.setattr(recorder, "STATE_SECONDS", chance.choice([0.0, 0.002, 0.01]))
+        monkeypatch.setattr(run_writer, "STATE_SECONDS", chance.choice([0.0, 0.002, 0.01]))
         kill_within(runs[-1].folder, fork_trainer(runs[-1].folder), chance.randrange(16), chance.random() * 0.01)
         if runs[-1].status == "finished":  # the kill came too late to hurt this one
             runs.append(tiny_run(tmp_path / f"run-{len(runs)}")[0])
@@ -303,7 +303,7 @@ def test_full_disk_is_one_clear_reason_and_resumable(tmp_path, uninterrupted):
             next(rows)
     run, training = resume_run(run.folder)
     with Path("/dev/full").open("w") as full, pytest.raises(RunWriteError, match="cannot write .*: No space left on"):
-        with recorder.Recorder(run.folder, training) as writer:
+        with run_writer.Recorder(run.folder, training) as writer:
             writer.files["metrics.jsonl"].close()
             writer.files["metrics.jsonl"] = full
             for report in training.reports():

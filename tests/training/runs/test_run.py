@@ -16,8 +16,8 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.presets import Preset, preset
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.loop import DivergedError, Evaluation, StepReport
-from minigpt.training.runs import Run, check_fit, is_power_of_two, prepare
-from minigpt.training.start import new_run
+from minigpt.training.runs.create import new_run
+from minigpt.training.runs.run import Run, check_fit, is_power_of_two, prepare
 
 CORPUS = Corpus(
     "keys",

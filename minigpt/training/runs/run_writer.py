@@ -15,9 +15,9 @@ from minigpt.corpus.baselines import ngram_baselines
 from minigpt.model.checkpoints import save_checkpoint
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.lock import FolderLock
-from minigpt.training.info import read_info, write_status
 from minigpt.training.loop import DivergedError, Evaluation, Report, Samples, StepReport, Training, evaluation_rows
-from minigpt.training.resume import FILE, GROWING, Progress, read_progress, save_state
+from minigpt.training.runs.info import read_info, write_status
+from minigpt.training.runs.resume import FILE, GROWING, Progress, read_progress, save_state
 
 FLUSH_SECONDS = 0.1  # readers are at most this far behind
 STATE_SECONDS = 1.0  # at most this much work is lost by a kill, or

@@ -12,9 +12,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from minigpt.limits import limit
-from minigpt.training.held import Held
 from minigpt.training.loop import DivergedError
-from minigpt.training.runs import Run
+from minigpt.training.runs.run import Run
+from minigpt.training.server.active_run import Held
 from minigpt.validation import number, one_of
 
 ANSWER_SECONDS = 0.5  # an answer waits this long for the new state, then it tells the old one

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from minigpt.training.loop import StepReport
-from minigpt.training.moves import moves, snapshot
-from minigpt.training.recorder import Recorder
-from minigpt.training.start import resume_run
+from minigpt.training.runs.create import resume_run
+from minigpt.training.runs.run_writer import Recorder
+from minigpt.training.update_norms import moves, snapshot
 
 SLICE_SECONDS = 0.05
 

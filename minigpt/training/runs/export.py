@@ -4,8 +4,8 @@ import csv
 import io
 import zipfile
 
-from minigpt.training.runs import Run
-from minigpt.training.shelf import LABEL
+from minigpt.training.runs.library import LABEL
+from minigpt.training.runs.run import Run
 
 LEFT_OUT = (LABEL, ".writer")  # whose it is, and who writes it, mean nothing elsewhere
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from minigpt.training.loop import Evaluation
-from minigpt.training.runs import read_lines
+from minigpt.training.runs.run import read_lines
 from minigpt.training.samples import Sample
 
 SPEED_SECONDS = 2.0  # of training time that the speed is taken from
