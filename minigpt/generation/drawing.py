@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from minigpt.generation.sampling import Chain
+from minigpt.generation.filters import Chain
 
 SUM_TOLERANCE = 1e-4  # how far a distribution's sum may be from 1; float32 over 50,257 ids is off by 1e-6
 

@@ -3,7 +3,7 @@
 import csv
 import io
 
-from minigpt.generation.comparing import Comparison
+from minigpt.generation.compare import Comparison
 from minigpt.tokenizers.labels import visible_label
 
 HEADER = (

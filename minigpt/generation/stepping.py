@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from minigpt.generation.drawing import DiceDraw, draw, draw_with_dice, new_generator, throw_dice
-from minigpt.generation.measures import entropy
-from minigpt.generation.sampling import (
+from minigpt.generation.filters import (
     Chain,
     filter_chain,
     forbid,
@@ -26,6 +25,7 @@ from minigpt.generation.sampling import (
     next_token_probabilities,
     rank_of,
 )
+from minigpt.generation.measures import entropy
 from minigpt.generation.settings import SampleConfig
 from minigpt.inspection.record import check_length
 from minigpt.model.cache import KVCache

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from minigpt.figures.numbers import percent
-from minigpt.generation.comparing import Comparison
+from minigpt.generation.compare import Comparison
 from minigpt.generation.report import readable
 from minigpt.generation.stepping import Step
 from minigpt.limits import limit

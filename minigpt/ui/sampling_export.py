@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.generation.comparing import Comparison
+from minigpt.generation.compare import Comparison
 from minigpt.generation.export import to_csv, to_markdown
 from minigpt.ui.sampling_setup import Setup
 from minigpt.ui.text import t

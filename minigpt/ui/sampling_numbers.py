@@ -5,7 +5,7 @@ import streamlit as st
 
 from minigpt.corpus.corpus import Record
 from minigpt.figures.numbers import nats, percent
-from minigpt.generation.comparing import Comparison, Numbers, numbers
+from minigpt.generation.compare import Comparison, Numbers, numbers
 from minigpt.huggingface.imports import is_import
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.examples import training_records

@@ -9,7 +9,7 @@ import streamlit as st
 from minigpt.figures.numbers import nats, percent
 from minigpt.figures.sampling import seeds_figure
 from minigpt.figures.theme import chart_config
-from minigpt.generation.repeating import Habit, Repetition
+from minigpt.generation.seeds import Habit, Repetition
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui import messages
 from minigpt.ui.sampling_numbers import records_of, share

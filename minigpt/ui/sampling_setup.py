@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from minigpt.generation.notation import FEWEST, MOST, read_columns, write_columns
+from minigpt.generation.link import FEWEST, MOST, read_columns, write_columns
 from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
 from minigpt.ui import messages
 from minigpt.ui.components.record import record_box

@@ -6,7 +6,7 @@ from math import inf
 
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import shortened
-from minigpt.generation.comparing import Comparison
+from minigpt.generation.compare import Comparison
 from minigpt.generation.stepping import Step
 from minigpt.ui.components.table import Column, table
 from minigpt.ui.text import t

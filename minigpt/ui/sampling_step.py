@@ -7,7 +7,7 @@ import torch
 from minigpt.figures.numbers import percent
 from minigpt.figures.sampling import NARROW, Part, dice_figure
 from minigpt.figures.theme import chart_config
-from minigpt.generation.comparing import Comparison
+from minigpt.generation.compare import Comparison
 from minigpt.generation.stepping import Step
 from minigpt.ui import messages, sampling_columns, sampling_stages
 from minigpt.ui.sampling_setup import LETTERS

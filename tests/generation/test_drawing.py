@@ -16,7 +16,7 @@ from minigpt.generation.drawing import (
     new_generator,
     throw_dice,
 )
-from minigpt.generation.sampling import filter_chain, forbidden_mask, next_token_probabilities
+from minigpt.generation.filters import filter_chain, forbidden_mask, next_token_probabilities
 from minigpt.generation.settings import PRESETS, SampleConfig
 
 torch.set_num_threads(1)

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from minigpt.generation.comparing import Comparison
+from minigpt.generation.compare import Comparison
 from minigpt.generation.export import HEADER, to_csv, to_markdown
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.inspection.sources import load_source

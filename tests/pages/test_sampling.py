@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-from minigpt.generation.comparing import Comparison
-from minigpt.generation.notation import read_columns
+from minigpt.generation.compare import Comparison
+from minigpt.generation.link import read_columns
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.inspection.sources import load_source

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from minigpt.corpus.corpus import Record
-from minigpt.generation.comparing import Comparison, Numbers, numbers
+from minigpt.generation.compare import Comparison, Numbers, numbers
 from minigpt.generation.settings import LARGEST_SEED, SampleConfig
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.base import Tokenizer

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.generation.sampling import (
+from minigpt.generation.filters import (
     Chain,
     apply_temperature,
     filter_chain,

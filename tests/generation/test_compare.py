@@ -5,7 +5,7 @@ import math
 import pytest
 
 from minigpt.corpus.corpus import Record, bundled_corpus
-from minigpt.generation.comparing import Comparison, numbers
+from minigpt.generation.compare import Comparison, numbers
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.inspection.sources import load_source, preset_model

@@ -2,7 +2,7 @@
 
 import pytest
 
-from minigpt.generation.notation import read_columns, write_columns
+from minigpt.generation.link import read_columns, write_columns
 from minigpt.generation.settings import PRESETS, SampleConfig
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from minigpt.corpus.corpus import bundled_corpus
-from minigpt.generation.comparing import numbers
-from minigpt.generation.repeating import Repetition
+from minigpt.generation.compare import numbers
+from minigpt.generation.seeds import Repetition
 from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.inspection.sources import load_source
