@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from minigpt.corpus.command import add_corpus_options
+    from minigpt.cli.corpus_options import add_corpus_options
 
     parser = argparse.ArgumentParser(prog="python -m minigpt", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _models(options: argparse.Namespace) -> None:
-    from minigpt.catalogue import preset_objects, preset_table
+    from minigpt.cli.catalogue import preset_objects, preset_table
 
     objects = preset_objects()
     print(json.dumps(objects) if options.json else preset_table(objects))
@@ -103,8 +103,8 @@ def _model_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _inspect(options: argparse.Namespace) -> None:
+    from minigpt.cli.printing import inspection_text
     from minigpt.inspection.record import inspect_record
-    from minigpt.report import inspection_text
 
     model, tokenizer = _load(options)
     result = inspect_record(model, tokenizer, options.text, options.position)
@@ -112,7 +112,7 @@ def _inspect(options: argparse.Namespace) -> None:
 
 
 def _tokenize(options: argparse.Namespace) -> None:
-    from minigpt.report import token_object, token_text
+    from minigpt.cli.printing import token_object, token_text
 
     _, tokenizer = _load(options, weights=False)
     result = token_object(tokenizer, options.text)
@@ -120,7 +120,7 @@ def _tokenize(options: argparse.Namespace) -> None:
 
 
 def _generate(options: argparse.Namespace) -> None:
-    from minigpt.generation.report import generation_object, generation_text
+    from minigpt.cli.generation_text import generation_object, generation_text
     from minigpt.generation.settings import SampleConfig
     from minigpt.generation.stepping import generate, prompt_ids
 
@@ -133,9 +133,9 @@ def _generate(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from minigpt.report import evaluation_object, evaluation_text
+    from minigpt.cli.printing import evaluation_object, evaluation_text
+    from minigpt.cli.progress import ProgressLine
     from minigpt.training.loop import Evaluation, StepReport
-    from minigpt.training.progress import ProgressLine
 
     run, training = _training(options)
     progress, terminal = ProgressLine(training.config.steps), sys.stderr.isatty()
@@ -157,7 +157,7 @@ def _train(options: argparse.Namespace) -> int:
 
 def _training(options: argparse.Namespace):
     """The run folder and its training, new or resumed, as the options say."""
-    from minigpt.corpus.command import corpus_of
+    from minigpt.cli.corpus_options import corpus_of
     from minigpt.corpus.corpus import bundled_corpus
     from minigpt.presets import configured, preset
     from minigpt.training.runs.create import new_run, resume_run
@@ -174,17 +174,17 @@ def _training(options: argparse.Namespace):
 
 
 def _import(options: argparse.Namespace) -> None:
+    from minigpt.cli.printing import import_object, import_text
     from minigpt.huggingface.imports import import_folder, look_into
-    from minigpt.report import import_object, import_text
 
     result = import_object(look_into(options.model), import_folder(options.model))
     print(json.dumps(result) if options.json else import_text(result))
 
 
 def _export(options: argparse.Namespace) -> None:
+    from minigpt.cli.printing import export_object, export_text
     from minigpt.huggingface.export import export_folder
     from minigpt.inspection.sources import run_model
-    from minigpt.report import export_object, export_text
 
     model, tokenizer = run_model(options.run, options.step)
     reason = export_folder(options.out, model, tokenizer)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
+from minigpt.cli.generation_text import readable
 from minigpt.figures.numbers import percent
 from minigpt.generation.compare import Comparison
-from minigpt.generation.report import readable
 from minigpt.generation.stepping import Step
 from minigpt.limits import limit
 from minigpt.ui.components.chips import Chip, chips

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from minigpt.cli.progress import duration
 from minigpt.config import ModelConfig, to_dict
 from minigpt.corpus.baselines import Baselines
 from minigpt.inspection.sources import BUNDLED
@@ -11,7 +12,6 @@ from minigpt.presets import PRESETS
 from minigpt.shapes import changed_words
 from minigpt.training.loop import Evaluation
 from minigpt.training.phases import course, phases, rate_may_be_too_high
-from minigpt.training.progress import duration
 from minigpt.training.runs.info import RunInfo, read_info
 from minigpt.training.runs.library import read_label, run_folder
 from minigpt.training.runs.metrics_tail import Feed

@@ -3,12 +3,12 @@
 import argparse
 from collections.abc import Callable
 
+from minigpt.cli.corpus_text import reading_text, split_text
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.readers.encodings import ENCODINGS, EncodingFault
 from minigpt.corpus.readers.files import FORMATS, ReadOptions, read_file
 from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, Reading
 from minigpt.corpus.readers.tables import DELIMITERS
-from minigpt.corpus.report import reading_text, split_text
 from minigpt.corpus.splitting import DUPLICATES, SplitOptions, split_records
 
 _READING = ("format", "encoding", "column", "delimiter", "continuous")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from minigpt.__main__ import main
-from minigpt.catalogue import preset_objects
+from minigpt.cli.catalogue import preset_objects
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, from_dict
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import PRESETS

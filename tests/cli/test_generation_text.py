@@ -5,7 +5,7 @@ import json
 import pytest
 
 from minigpt.__main__ import main
-from minigpt.generation.report import readable
+from minigpt.cli.generation_text import readable
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.inspection.sources import BUNDLED_RUN, run_model

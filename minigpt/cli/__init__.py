@@ -1,0 +1,1 @@
+"""The command line: what `python -m minigpt` accepts and prints."""
