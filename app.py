@@ -7,8 +7,8 @@ else is in `pages/` (what is told), `minigpt/ui` and `minigpt/figures` (how it i
 
 import streamlit as st
 
-from minigpt.ui import shell
-from minigpt.ui.text import t
+from minigpt.ui.base.text import t
+from minigpt.ui.frame import shell
 
 shell.configure()
 

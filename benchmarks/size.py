@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from minigpt.inspection.sources import load_source, source_steps
-from minigpt.ui.examples import beginning
+from minigpt.ui.shared.examples import beginning
 from tests.pages.app import choose, open_app
 
 TEXT = "The key is red. A cat sat by the door. " * 100

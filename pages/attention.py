@@ -2,44 +2,46 @@
 
 import streamlit as st
 
-from minigpt.ui import attending, causality, shell, workspace
+from minigpt.ui.attention import attention_views, causality
+from minigpt.ui.base import workspace
+from minigpt.ui.base.text import t
 from minigpt.ui.components.gallery import gallery
 from minigpt.ui.components.matrix import matrix
 from minigpt.ui.components.table import table
-from minigpt.ui.text import t
+from minigpt.ui.frame import shell
 
 shell.guard()
 view = shell.view()
 names = {"scores": t("Scores"), "visible": t("Mask"), "weights": t("Weights")}
 
 st.title(t("Who reads whom?"))
-st.text(attending.query_sentence(view))
+st.text(attention_views.query_sentence(view))
 
 small, large = st.columns([2, 3], gap="large")
 with small:
-    st.caption(attending.thumbnails_sentence(view))
+    st.caption(attention_views.thumbnails_sentence(view))
     gallery(
-        attending.all_weights(view),
+        attention_views.all_weights(view),
         key="heads",
         label=t("Weights of every head"),
         selected=(view.block, view.head),
         on_select=lambda block, head: workspace.choose(block=block, head=head),
-        mark_row=view.position // attending.thumbnail_step(view),
+        mark_row=view.position // attention_views.thumbnail_step(view),
     )
-    st.text(attending.head_sentence(view))
+    st.text(attention_views.head_sentence(view))
     title, every = st.columns([3, 2], vertical_alignment="center")
     title.markdown(t("**Keys of query {query}**", query=view.position))
     together = every.toggle(t("Every head"), key="together", persist_state="session")
-    columns = attending.side_by_side if together else attending.key_columns
+    columns = attention_views.side_by_side if together else attention_views.key_columns
     title = t("Keys of query {query}", query=view.position)
-    read = attending.cell(view, view.length)[1]
+    read = attention_views.cell(view, view.length)[1]
     marked = read if read <= view.position else None  # a clicked cell may lie behind the mask
     table(columns(view, view.position), key="keys", label=title, selected=marked)
 with large:
     chosen, slots = st.columns([3, 2], vertical_alignment="center")
     kind = chosen.segmented_control(
         t("Drawn"),
-        attending.PICTURES,
+        attention_views.PICTURES,
         default="weights",
         required=True,
         key="picture",
@@ -50,9 +52,9 @@ with large:
     full = view.slots == view.length
     padding = slots.toggle(t("Draw padding slots"), key="padding", disabled=full, persist_state="session")
     drawn = view.slots if padding else view.length
-    query, key = attending.cell(view, drawn)
-    shown = attending.picture(view, kind, drawn)
-    labels = attending.slot_labels(view, drawn)
+    query, key = attention_views.cell(view, drawn)
+    shown = attention_views.picture(view, kind, drawn)
+    labels = attention_views.slot_labels(view, drawn)
     matrix(
         shown.values,
         key="head",
@@ -66,30 +68,30 @@ with large:
         mark_row=view.position,
         row_title=t("query, who reads"),
         column_title=t("key, who is read"),
-        on_select=lambda query, key: attending.take_cell(view, query, key),
+        on_select=lambda query, key: attention_views.take_cell(view, query, key),
         max_cell=44,
     )
-    st.caption(attending.padding_sentence(view, padding))
+    st.caption(attention_views.padding_sentence(view, padding))
 
 
 def cell_panel() -> None:
     """The clicked cell: its dot product, its share."""
     st.subheader(t("Query {query} and key {key} in numbers", query=query, key=key))
-    score, weight = attending.cell_work(view, query, key)
+    score, weight = attention_views.cell_work(view, query, key)
     if weight.hidden:
-        st.text(attending.hidden_sentence(weight, query, key))
+        st.text(attention_views.hidden_sentence(weight, query, key))
     lines, products = st.columns(2)
     text = [score.symbols, score.expression, "", weight.symbols, *weight.steps, weight.expression]
     lines.code("\n".join(text), language=None, wrap_lines=True)
-    lines.caption(attending.difference_sentence(score, weight))
+    lines.caption(attention_views.difference_sentence(score, weight))
     long = len(score.terms) > 16
-    products.code(attending.terms_text(score), language=None, height=440 if long else "content")
+    products.code(attention_views.terms_text(score), language=None, height=440 if long else "content")
 
 
 def heads_panel() -> None:
     """What each head does on average."""
     st.caption(t("Mean share of the weight over the positions after 0; shares of the same position overlap."))
-    st.dataframe(attending.heads_frame(view), hide_index=True)
+    st.dataframe(attention_views.heads_frame(view), hide_index=True)
 
 
 PANELS = {

@@ -2,25 +2,20 @@
 
 import streamlit as st
 
-from minigpt.ui import (
-    browser,
-    corpora,
-    corpus_batches,
-    corpus_download,
-    corpus_intake,
-    corpus_numbers,
-    corpus_own,
-    corpus_plan,
-    corpus_reading,
-    corpus_records,
-    corpus_split,
-    corpus_tokenizer,
-    messages,
-    shell,
-    tokenizing,
-    workspace,
-)
-from minigpt.ui.text import t
+from minigpt.ui.base import browser, messages, workspace
+from minigpt.ui.base.text import t
+from minigpt.ui.corpus import batches as corpus_batches
+from minigpt.ui.corpus import download as corpus_download
+from minigpt.ui.corpus import intake as corpus_intake
+from minigpt.ui.corpus import numbers as corpus_numbers
+from minigpt.ui.corpus import own as corpus_own
+from minigpt.ui.corpus import plan as corpus_plan
+from minigpt.ui.corpus import reading as corpus_reading
+from minigpt.ui.corpus import records as corpus_records
+from minigpt.ui.corpus import split as corpus_split
+from minigpt.ui.corpus import tokenizer as corpus_tokenizer
+from minigpt.ui.frame import shell
+from minigpt.ui.shared import corpora, tokenizing
 
 shell.guard()
 browser.keep()

@@ -3,8 +3,11 @@
 import streamlit as st
 
 from minigpt.inspection.prediction import predict
-from minigpt.ui import logits_distribution, logits_lens, logits_panels, shell
-from minigpt.ui.text import t
+from minigpt.ui.base.text import t
+from minigpt.ui.frame import shell
+from minigpt.ui.logits import distribution as logits_distribution
+from minigpt.ui.logits import lens as logits_lens
+from minigpt.ui.logits import panels as logits_panels
 
 shell.guard()
 view = shell.view()

@@ -2,17 +2,15 @@
 
 import streamlit as st
 
-from minigpt.ui import (
-    models_config,
-    models_counts,
-    models_exchange,
-    models_headline,
-    models_memory,
-    models_untrained,
-    models_variants,
-    shell,
-)
-from minigpt.ui.text import t
+from minigpt.ui.base.text import t
+from minigpt.ui.frame import shell
+from minigpt.ui.models import config as models_config
+from minigpt.ui.models import counts as models_counts
+from minigpt.ui.models import exchange as models_exchange
+from minigpt.ui.models import headline as models_headline
+from minigpt.ui.models import memory as models_memory
+from minigpt.ui.models import untrained as models_untrained
+from minigpt.ui.models import variants as models_variants
 
 WIDE = 590  # px of an area that holds a table
 

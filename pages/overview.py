@@ -8,11 +8,13 @@ from minigpt.figures.training import loss_curve
 from minigpt.huggingface.imports import is_import
 from minigpt.inspection.record import logit_summary
 from minigpt.inspection.sources import source_evaluations
-from minigpt.ui import proof, shell, workspace
+from minigpt.ui.base import workspace
+from minigpt.ui.base.text import plain, t
 from minigpt.ui.components.pipeline import pipeline
-from minigpt.ui.stations import boxes
-from minigpt.ui.text import plain, t
-from minigpt.ui.training_words import course_words
+from minigpt.ui.frame import shell
+from minigpt.ui.overview import experiments_table
+from minigpt.ui.overview.pipeline_boxes import boxes
+from minigpt.ui.training.words import course_words
 
 shell.guard()
 view = shell.view()
@@ -68,6 +70,6 @@ with learned:
         st.caption(t("This model is untrained: its weights are those of its seed, its guesses near chance."))
 with checked:
     st.subheader(t("Check it yourself"))
-    proof.draw(view)
-proof.numbers(view)
+    experiments_table.draw(view)
+experiments_table.numbers(view)
 st.page_link("pages/corpus.py", label=t("Train a model on your own text: Corpus"), icon=":material/upload_file:")

@@ -2,19 +2,17 @@
 
 import streamlit as st
 
-from minigpt.ui import (
-    messages,
-    sampling_cache,
-    sampling_columns,
-    sampling_export,
-    sampling_numbers,
-    sampling_seeds,
-    sampling_settings,
-    sampling_setup,
-    sampling_step,
-    shell,
-)
-from minigpt.ui.text import plain, t
+from minigpt.ui.base import messages
+from minigpt.ui.base.text import plain, t
+from minigpt.ui.frame import shell
+from minigpt.ui.sampling import cache as sampling_cache
+from minigpt.ui.sampling import columns as sampling_columns
+from minigpt.ui.sampling import export as sampling_export
+from minigpt.ui.sampling import numbers as sampling_numbers
+from minigpt.ui.sampling import seeds as sampling_seeds
+from minigpt.ui.sampling import settings as sampling_settings
+from minigpt.ui.sampling import setup as sampling_setup
+from minigpt.ui.sampling import step as sampling_step
 
 shell.guard()
 view = shell.view()

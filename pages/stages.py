@@ -5,12 +5,15 @@ import streamlit as st
 from minigpt.figures.numbers import every_digit
 from minigpt.inspection.derivation import worked
 from minigpt.inspection.recompute import recompute
-from minigpt.ui import messages, shell, stage_choice, stage_tables, workspace
+from minigpt.ui.base import messages, workspace
+from minigpt.ui.base.text import plain, t
 from minigpt.ui.components.chips import chips
 from minigpt.ui.components.matrix import matrix
-from minigpt.ui.stage_grid import MOST, grid
-from minigpt.ui.stage_words import check_words, hidden_words, sentence, shape_words, stage_title
-from minigpt.ui.text import plain, t
+from minigpt.ui.frame import shell
+from minigpt.ui.stages import choice as stage_choice
+from minigpt.ui.stages import tables as stage_tables
+from minigpt.ui.stages.grid import MOST, grid
+from minigpt.ui.stages.sentences import check_words, hidden_words, sentence, shape_words, stage_title
 
 shell.guard()
 view = shell.view()

@@ -2,8 +2,11 @@
 
 import streamlit as st
 
-from minigpt.ui import shell, tokens_panels, tokens_replay, tokens_vocabulary
-from minigpt.ui.text import t
+from minigpt.ui.base.text import t
+from minigpt.ui.frame import shell
+from minigpt.ui.tokens import panels as tokens_panels
+from minigpt.ui.tokens import replay as tokens_replay
+from minigpt.ui.tokens import vocabulary as tokens_vocabulary
 
 shell.guard()
 view = shell.view()

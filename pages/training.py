@@ -3,21 +3,16 @@
 import streamlit as st
 
 from minigpt.training.runs.library import command_line_runs, runs_of
-from minigpt.ui import (
-    browser,
-    messages,
-    opening,
-    shell,
-    trainer,
-    training_compare,
-    training_controls,
-    training_panel,
-    training_samples,
-    training_settings,
-    workspace,
-)
-from minigpt.ui.text import t
-from minigpt.ui.training_words import run_title
+from minigpt.ui.base import browser, messages, workspace
+from minigpt.ui.base.text import t
+from minigpt.ui.frame import shell
+from minigpt.ui.shared import open_run, trainer
+from minigpt.ui.training import compare as training_compare
+from minigpt.ui.training import controls as training_controls
+from minigpt.ui.training import panel as training_panel
+from minigpt.ui.training import samples as training_samples
+from minigpt.ui.training import settings as training_settings
+from minigpt.ui.training.words import run_title
 
 shell.guard()
 trainer.trainer().warm()
@@ -59,7 +54,7 @@ with chooser:
     )
 with beside:
     others = training_compare.others(run)
-opening.follow()
+open_run.follow()
 training_panel.draw(run, others)
 if trainer.state(run).status != "deleted":
     training_compare.guarded(training_compare.table, run, others)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from minigpt.ui.workspace import STATE, Workspace
+from minigpt.ui.base.workspace import STATE, Workspace
 
 APP = Path(__file__).parents[2] / "app.py"
 

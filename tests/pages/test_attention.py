@@ -8,7 +8,7 @@ from minigpt.corpus.batches import batch_records
 from minigpt.inspection.attention_stats import read_query
 from minigpt.inspection.edit import edit_token
 from minigpt.inspection.sources import load_source
-from minigpt.ui import attending, causality
+from minigpt.ui.attention import attention_views, causality
 from tests.pages.app import open_app, table_of
 
 RED = "The key is red. Answer: red."
@@ -109,7 +109,7 @@ def test_a_model_that_sees_the_future_is_not_called_causal(monkeypatch):
 
 def test_switches_draw_scores_mask_padding_and_every_head():
     at = open_app("attention", model="chapter-7", text=RED, block="3", head="2")
-    for kind in attending.PICTURES:
+    for kind in attention_views.PICTURES:
         at.segmented_control(key="picture").set_value(kind).run()
         assert not at.exception
     at.toggle(key="padding").set_value(True).run()
@@ -125,7 +125,7 @@ def test_switches_draw_scores_mask_padding_and_every_head():
 
 def test_a_clicked_cell_behind_the_mask_marks_no_key():
     at = open_app("attention", text=RED, position="5")
-    at.session_state[attending.CELL] = (RED, 5, 5, 9)
+    at.session_state[attention_views.CELL] = (RED, 5, 5, 9)
     at.run()
     assert not at.exception and "Query 5 and key 9 in numbers" in [heading.value for heading in at.subheader]
 
@@ -148,16 +148,16 @@ class Chosen:
 
 def test_pictures_have_integer_labels_hidden_cells_and_one_limit_a_block():
     view = Chosen("mg-1", "the cat the cat", head=1)
-    labels = attending.slot_labels(view, view.length)
+    labels = attention_views.slot_labels(view, view.length)
     assert len(set(labels)) == view.length == len(labels) and labels[0].startswith("0  ")
-    scores = attending.picture(view, "scores", view.length)
+    scores = attention_views.picture(view, "scores", view.length)
     hidden = np.triu(np.ones((view.length, view.length), bool), 1)
     assert (scores.masked == hidden).all() and scores.palette == "signed"
     both = view.trace.blocks[0].scores.values[0, :, : view.length, : view.length].numpy()
     assert scores.limit == np.abs(both[:, ~hidden]).max() and (scores.values == both[1]).all()
-    weights = attending.picture(view, "weights", view.length)
+    weights = attention_views.picture(view, "weights", view.length)
     assert (weights.values[hidden] == 0).all() and weights.limit == 1.0
-    padded = attending.picture(view, "visible", view.slots)
+    padded = attention_views.picture(view, "visible", view.slots)
     assert padded.masked[view.length :].all() and padded.masked[:, view.length :].all()
     assert padded.values.sum() == view.length * (view.length + 1) / 2
 
@@ -165,12 +165,12 @@ def test_pictures_have_integer_labels_hidden_cells_and_one_limit_a_block():
 @pytest.mark.parametrize(("query", "key", "reason"), [(2, 3, "later"), (2, 2, ""), (20, 3, "slot 20 is padding")])
 def test_a_hidden_cell_says_why(query, key, reason):
     view = Chosen("mg-1", "the cat")
-    score, weight = attending.cell_work(view, query, key)
-    assert reason in attending.hidden_sentence(weight, query, key)
-    assert (attending.hidden_sentence(weight, query, key) == "") == (reason == "")
+    score, weight = attention_views.cell_work(view, query, key)
+    assert reason in attention_views.hidden_sentence(weight, query, key)
+    assert (attention_views.hidden_sentence(weight, query, key) == "") == (reason == "")
     assert abs(score.value - score.shown) < 1e-12 and abs(weight.value - weight.shown) < 1e-12
 
 
 def test_an_untrained_head_is_said_to_spread_evenly():
     view = Chosen("chapter-7", "the cat the cat")
-    assert "head 0 spreads its weight almost evenly" in attending.head_sentence(view)
+    assert "head 0 spreads its weight almost evenly" in attention_views.head_sentence(view)

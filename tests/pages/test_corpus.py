@@ -10,7 +10,7 @@ from minigpt.corpus.bundled import bundled_keys
 from minigpt.corpus.corpus import bundled_corpus, load_corpus
 from minigpt.corpus.library import corpora_of
 from minigpt.training.runs.run import Run
-from minigpt.ui import corpora, tokenizing, trainer
+from minigpt.ui.shared import corpora, tokenizing, trainer
 from tests.pages.app import APP, open_app, unfold
 
 LINES = "".join(f"The {colour} key opens box {i}.\n" for i in range(20) for colour in ("red", "blue"))

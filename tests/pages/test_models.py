@@ -13,12 +13,13 @@ from minigpt.presets import PRESETS, preset
 from minigpt.shapes import shape_preset
 from minigpt.sizing.untrained import untrained_loss
 from minigpt.sizing.variants import variants
-from minigpt.ui import training_controls, training_settings
-from minigpt.ui.models_counts import areas, component_frame, convention_frame, measured
-from minigpt.ui.models_memory import doubling_frame
-from minigpt.ui.models_variants import PLACES, parts, sentence, title
-from minigpt.ui.strip import model_title
-from minigpt.ui.workspace import STATE
+from minigpt.ui.base.workspace import STATE
+from minigpt.ui.frame.strip import model_title
+from minigpt.ui.models.counts import areas, component_frame, convention_frame, measured
+from minigpt.ui.models.memory import doubling_frame
+from minigpt.ui.models.variants import PLACES, parts, sentence, title
+from minigpt.ui.training import controls as training_controls
+from minigpt.ui.training import settings as training_settings
 from tests.pages.app import open_app
 
 

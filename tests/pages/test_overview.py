@@ -8,7 +8,7 @@ from minigpt.inspection import sources
 from minigpt.inspection.record import inspect_record
 from minigpt.inspection.sources import load_source
 from minigpt.training.loop import Evaluation
-from minigpt.ui.proof import SENTENCES
+from minigpt.ui.overview.experiments_table import SENTENCES
 from tests.pages.app import choose, open_app, table_of
 
 RED = "The key is red. Answer: red."

@@ -10,7 +10,12 @@ from minigpt.generation.link import read_columns
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.inspection.sources import load_source
-from minigpt.ui import sampling_cache, sampling_columns, sampling_seeds, sampling_setup, sampling_stages, sampling_step
+from minigpt.ui.sampling import cache as sampling_cache
+from minigpt.ui.sampling import columns as sampling_columns
+from minigpt.ui.sampling import seeds as sampling_seeds
+from minigpt.ui.sampling import setup as sampling_setup
+from minigpt.ui.sampling import stages as sampling_stages
+from minigpt.ui.sampling import step as sampling_step
 from tests.pages.app import choose, open_app, table_of
 
 HOSTILE = "<img src=x onerror=alert(1)> $5 **b** :red[x] [a](b)"

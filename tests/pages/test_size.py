@@ -12,8 +12,8 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 from minigpt.training.runs.run import Run
 from minigpt.training.runs.run_writer import checkpoint_path
-from minigpt.ui import proof
-from minigpt.ui.proof import SENTENCES
+from minigpt.ui.overview import experiments_table
+from minigpt.ui.overview.experiments_table import SENTENCES
 from tests.pages.app import choose, open_app, table_of
 
 ID = "wide"
@@ -156,7 +156,7 @@ def test_the_edit_of_the_causality_test_is_searched():
 
 
 def test_experiments_of_a_large_model_run_one_by_one(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(proof, "LARGE", 0)
+    monkeypatch.setattr(experiments_table, "LARGE", 0)
     at = opened("overview", "red cat")
     at.button(key="run_checks").click().run()
     assert at.button(key="cancel_checks")

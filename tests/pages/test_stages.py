@@ -7,8 +7,8 @@ from minigpt.corpus.batches import batch_records
 from minigpt.inspection.derivation import worked
 from minigpt.inspection.recompute import stage_kind
 from minigpt.inspection.sources import load_source
-from minigpt.ui import stage_grid
-from minigpt.ui.workspace import DEFAULT_TEXT
+from minigpt.ui.base.workspace import DEFAULT_TEXT
+from minigpt.ui.stages import grid as stage_grid
 from tests.pages.app import open_app
 
 HOSTILE = "<b>1</b> $x$ **b** :red[d]\n`c` ![i](http://example.com/i.png)"

@@ -3,7 +3,7 @@
 import pytest
 
 from minigpt.inspection import sources
-from minigpt.ui import strip
+from minigpt.ui.frame import strip
 from tests.pages.app import choose, open_app
 
 

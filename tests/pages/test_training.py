@@ -15,9 +15,10 @@ from minigpt.tokenizers.labels import visible_label
 from minigpt.training.runs.create import new_run
 from minigpt.training.runs.library import runs_of
 from minigpt.training.runs.run import Run
-from minigpt.ui import playing, trainer
-from minigpt.ui.training_samples import _thinned
-from minigpt.ui.training_settings import settle
+from minigpt.ui.frame import playback
+from minigpt.ui.shared import trainer
+from minigpt.ui.training.samples import _thinned
+from minigpt.ui.training.settings import settle
 from tests.pages.app import open_app, table_of, unfold
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden.json").read_text())["own_corpus_run"]
@@ -316,11 +317,11 @@ def test_play_walks_through_the_steps_and_stops_at_the_end(monkeypatch):
     at = open_app()
     steps = source_steps("mini-gpt")
     at.select_slider(key="step_choice").set_value(steps[-3]).run()
-    monkeypatch.setattr(playing, "SECONDS", 0.0)
-    at.session_state[playing.STATE] = 0.0
+    monkeypatch.setattr(playback, "SECONDS", 0.0)
+    at.session_state[playback.STATE] = 0.0
     seen = []
     for _ in range(3):
-        playing_on = playing.STATE in at.session_state
+        playing_on = playback.STATE in at.session_state
         at = step_once(at)
         seen.append((playing_on, at.session_state["workspace"].step))
     assert seen == [(True, steps[-2]), (True, steps[-1]), (False, steps[-1])]

@@ -8,11 +8,11 @@ from minigpt.config import ModelConfig
 from minigpt.inspection.derivation import worked
 from minigpt.inspection.sources import preset_tokenizer
 from minigpt.model.gpt import MiniGPT
-from minigpt.ui import stage_choice
-from minigpt.ui.stage_grid import MOST, grid
-from minigpt.ui.stage_words import DIMENSIONS, TITLES, sentence, shape_words, stage_title
-from minigpt.ui.view import View, trace_record
-from minigpt.ui.workspace import Workspace
+from minigpt.ui.base.view import View, trace_record
+from minigpt.ui.base.workspace import Workspace
+from minigpt.ui.stages import choice as stage_choice
+from minigpt.ui.stages.grid import MOST, grid
+from minigpt.ui.stages.sentences import DIMENSIONS, TITLES, sentence, shape_words, stage_title
 
 
 def seen(position: int = 3, block: int = 0, head: int = 0, stage: str = "norm1", **changes) -> View:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from minigpt.ui.base.text import t
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
-from minigpt.ui.text import t
 
 KINDS = ("text", "number", "share", "bar", "words")
 SHARED = ("share", "bar")  # kinds with shares

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minigpt.ui.text import t
+from minigpt.ui.base.text import t
 
 
 def cell_words() -> dict[str, str]:

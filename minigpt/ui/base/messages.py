@@ -1,0 +1,20 @@
+"""Notes to the reader: one clear sentence, shown as it is and never read as Markdown."""
+
+import streamlit as st
+
+from minigpt.ui.base.text import plain
+
+
+def problem(sentence: str) -> None:
+    """What is wrong and what is allowed; the page stays usable."""
+    st.error(plain(sentence[:1].upper() + sentence[1:]), icon=":material/error:")
+
+
+def notice(sentence: str) -> None:
+    """Something the reader should know, such as a value from a link that could not be used."""
+    st.warning(plain(sentence), icon=":material/info:")
+
+
+def hint(sentence: str) -> None:
+    """What to click in an empty pane."""
+    st.info(plain(sentence), icon=":material/touch_app:")

@@ -1,0 +1,61 @@
+"""The corpus in numbers, and the button that leads on to a run."""
+
+import streamlit as st
+
+from minigpt.config import TokenizerConfig
+from minigpt.corpus.advice import Advice
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.tokenizer_jobs.jobs import Learned
+from minigpt.ui.base import workspace
+from minigpt.ui.base.text import plain, t
+from minigpt.ui.corpus import plan as corpus_plan
+from minigpt.ui.shared import corpora
+from minigpt.ui.shared.corpus_texts import is_one_text
+from minigpt.ui.training import settings as training_settings
+
+GO = "corpus_goes_on"  # session: the button was pressed in this run of the page
+
+
+def draw(choice: corpora.Choice, plan: Advice, learned: Learned | None) -> None:
+    """Six numbers, then what the button will do."""
+    corpus = corpora.loaded(choice)
+    records, characters, size, tokens, ratio, ids = st.columns([1.3, 1, 1, 1, 1, 1])
+    records.metric(t("Training + validation"), _parts(corpus))
+    counted = _sizes(choice.path, choice.path.stat().st_mtime_ns, corpus.train + corpus.validation)
+    characters.metric(t("Characters"), f"{counted[0]:,}")
+    size.metric(t("Bytes"), f"{counted[1]:,}")
+    total = learned and learned.counted.train.tokens + learned.counted.validation.tokens
+    tokens.metric(t("Tokens"), f"{total:,}" if learned else "–")
+    ratio.metric(t("Bytes a token"), f"{counted[1] / total:.2f}" if total else "–")
+    ids.metric(t("Vocabulary"), f"{learned.tokenizer.vocab_size:,}" if learned else "–")
+    go, about = st.columns([1.4, 3.6], vertical_alignment="center")
+    go.button(
+        t("Train on this corpus"), type="primary", icon=":material/model_training:", key="corpus_train",
+        on_click=_go, args=(choice, plan.tokenizer), width="stretch",
+    )  # fmt: skip
+    about.caption(plain(corpus_plan.said(plan)))
+
+
+def went_on() -> bool:
+    """Whether the button was pressed: then the training page follows."""
+    return st.session_state.pop(GO, False)
+
+
+def _go(choice: corpora.Choice, config: TokenizerConfig) -> None:
+    training_settings.fit(choice, corpus_plan.of(choice, config))
+    workspace.choose(run=None)
+    st.session_state[GO] = True
+
+
+def _parts(corpus: Corpus) -> str:
+    """Numbers of records; of one text, its shares."""
+    if not is_one_text(corpus):
+        return f"{len(corpus.train):,} + {len(corpus.validation):,}"
+    train, validation = (sum(len(record.text) for record in split) for split in (corpus.train, corpus.validation))
+    return f"{train / (train + validation):.0%} + {validation / (train + validation):.0%}"
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def _sizes(path, stamp: int, _records: tuple[Record, ...]) -> tuple[int, int]:
+    """Characters and bytes in UTF-8."""
+    return sum(len(record.text) for record in _records), sum(len(record.text.encode()) for record in _records)

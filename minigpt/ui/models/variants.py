@@ -1,0 +1,214 @@
+"""What newer models change: where it would sit in this block, and what it would do to the numbers at hand."""
+
+import pandas as pd
+import streamlit as st
+
+from minigpt.config import ModelConfig
+from minigpt.figures.numbers import percent
+from minigpt.model.parameters import parameter_count
+from minigpt.sizing.memory import memory, readable_bytes
+from minigpt.sizing.variants import VARIANTS, Variant, divisors, gated_width, variants
+from minigpt.ui.base.text import t
+from minigpt.ui.components.anatomy import Mark, Part, anatomy
+from minigpt.ui.models import table as models_table
+
+CHOICE = "models_variant"
+DRAWING, WORDS = 480, 700  # px; where both have no room the words stand below
+PLACES = {
+    "rope": ("positions", "attention"),
+    "rmsnorm": ("norm1", "norm2", "final"),
+    "swiglu": ("ffn",),
+    "gqa": ("attention",),
+    "experts": ("ffn",),
+}
+EXPERTS = (2, 4, 8, 16, 32, 64, 128)
+
+
+def draw(config: ModelConfig) -> None:
+    """The drawing with its five marks; beside it the chosen change in words and numbers, and all five in a table."""
+    st.subheader(t("What newer models change"))
+    st.caption(t("Five changes, each alone, applied on paper to the model above. Click a number to see its place."))
+    beside = st.container(horizontal=True, gap="large", key="models_newer")
+    drawing, words = beside.container(width=DRAWING), beside.container(width=WORDS)
+    with words:
+        chosen = st.segmented_control(
+            t("Change"), VARIANTS, key=CHOICE, persist_state="session", format_func=title, label_visibility="collapsed"
+        )
+        groups, experts, used = _settings(config, chosen)
+        found = {each.name: each for each in variants(config, groups, experts, used)}
+        st.markdown(sentence(config, chosen, groups, experts, used))
+        _numbers(config, found.get(chosen))
+        table = frame(list(found.values()))
+        models_table.draw(table, (t("change"),), key="models_variants", label=t("What newer models change"))
+        st.caption(
+            t(
+                "None of them is in this program's models. The counts follow from the papers' shapes: RoPE 2021, "
+                "RMSNorm 2019, SwiGLU 2020, grouped-query attention 2023, experts as in Mixtral 2024."
+            )
+        )
+    with drawing:
+        anatomy(
+            parts(config, chosen, groups, experts, used),
+            [Mark(name, at, title(name), PLACES[name]) for at, name in enumerate(VARIANTS, start=1)],
+            key="models_anatomy",
+            label=t("The model from ids to logits, with the places of five changes"),
+            frame=t("block, {layers} times", layers=config.layers),
+            ends=(t("ids"), t("logits")),
+            heads=(config.heads, groups if chosen == "gqa" else config.heads),
+            residual=config.residual,
+            selected=chosen or "",
+            on_choose=_choose,
+        )
+
+
+def title(name: str) -> str:
+    """How a change is called, after its number in the drawing."""
+    titles = {
+        "rope": t("1 RoPE"),
+        "rmsnorm": t("2 RMSNorm"),
+        "swiglu": t("3 SwiGLU"),
+        "gqa": t("4 Grouped queries"),
+        "experts": t("5 Experts"),
+    }
+    return titles[name]
+
+
+def sentence(config: ModelConfig, name: str | None, groups: int, experts: int, used: int) -> str:
+    """What the change is and does to this config."""
+    texts = {
+        None: "The model as it is: learned positions, LayerNorm, two matrices in each FFN, a key and a value for "
+        "every head. Choose a change.",
+        "rope": "**Rotary positions.** There is no position table. Queries and keys are turned by an angle that grows "
+        "with their position, so that a score depends on how far apart the two are. The table's {table} numbers go.",
+        "rmsnorm": "**RMSNorm.** Each vector is divided by the root of its mean square and multiplied by a learned "
+        "scale. No mean is taken off and no offset added: {offsets} numbers fewer in {norms} norms.",
+        "swiglu": "**SwiGLU.** Two matrices read the vector; the SiLU of one product gates the other, number by "
+        "number, and a third matrix leads back. With {gated} hidden numbers in place of {hidden} the three cost what "
+        "two did; the biases go.",
+        "gqa": _gqa_text(groups, config.heads),
+        "experts": "**Mixture of experts.** {experts} FFNs in place of one, and a router of C × {experts} numbers that "
+        "sends each token to {used} of them. All are stored; a token meets only its own.",
+    }
+    return t(
+        texts[name],
+        table=f"{config.context_length * config.width:,}",
+        offsets=f"{(2 * config.layers + 1) * config.width:,}",
+        norms=2 * config.layers + 1,
+        gated=f"{gated_width(config):,}",
+        hidden=f"{config.ffn_width:,}",
+        each=config.heads // groups,
+        groups=groups,
+        heads=config.heads,
+        share=percent(groups / config.heads),
+        experts=experts,
+        used=used,
+    )
+
+
+def _gqa_text(groups: int, heads: int) -> str:
+    if groups == heads:
+        return "**Grouped-query attention.** With as many groups as heads, {heads}, nothing changes: each has its own."
+    if groups == 1:
+        return (
+            "**Multi-query attention**, the end of grouped-query attention: all {heads} query heads share one key and "
+            "one value. K and V have fewer columns, and the cache holds {share} of what it did."
+        )
+    return (
+        "**Grouped-query attention.** {each} query heads share one key and one value: {groups} pairs in place "
+        "of {heads}. K and V have fewer columns, and the cache holds {share} of what it did. One group alone is "
+        "multi-query attention."
+    )
+
+
+def parts(config: ModelConfig, name: str | None, groups: int, experts: int, used: int) -> dict[str, Part]:
+    """The boxes of the drawing, as they are or as the change would make them."""
+    c = config
+    norm = Part(t("LayerNorm"))
+    found = {
+        "tokens": Part(t("Token table"), f"{c.vocab_size:,} × {c.width:,}"),
+        "positions": Part(t("Position table"), f"{c.context_length:,} × {c.width:,}"),
+        "norm1": norm,
+        "attention": Part(t("Attention"), t("{heads} heads of {width}", heads=c.heads, width=c.head_width)),
+        "norm2": norm,
+        "ffn": Part(t("Feed-forward"), f"{c.width:,} → {c.ffn_width:,} → {c.width:,}"),
+        "final": norm,
+        "head": Part(t("LM head"), f"{c.width:,} × {c.vocab_size:,}"),
+    }
+    if c.tied_head:
+        found["head"] = Part(t("LM head"), t("the token table, transposed"))
+    gated = f"{c.width:,} → 2 × {gated_width(c):,} → {c.width:,}"
+    routed = t("{used} for each token", used=used)
+    rms = Part(t("RMSNorm"), changed=True)
+    shared = "{heads} queries, 1 key and value" if groups == 1 else "{heads} queries, {groups} keys and values"
+    pairs = t(shared, heads=c.heads, groups=groups)
+    changes = {
+        None: {},
+        "rope": {
+            "positions": Part(t("Position table"), t("not needed"), gone=True),
+            "attention": Part(t("Attention"), t("Q and K turned by position"), changed=True),
+        },
+        "rmsnorm": {"norm1": rms, "norm2": rms, "final": rms},
+        "swiglu": {"ffn": Part(t("Gated feed-forward"), gated, changed=True)},
+        "gqa": {"attention": Part(t("Attention"), pairs, changed=True)},
+        "experts": {"ffn": Part(t("{count} feed-forwards", count=experts), routed, changed=True, copies=experts)},
+    }
+    return found | changes[name]
+
+
+def frame(found: list[Variant]) -> pd.DataFrame:
+    """All changes side by side."""
+    rows = [
+        (
+            title(each.name),
+            f"{each.parameters:,}",
+            f"{each.difference:+,}".replace("-", "−"),
+            f"{each.active:,}",
+            f"{each.cache_token:,}",
+        )
+        for each in found
+    ]
+    names = (t("change"), t("parameters"), t("difference"), t("met by a token"), t("cache bytes a token"))
+    return pd.DataFrame(rows, columns=list(names))
+
+
+def _settings(config: ModelConfig, chosen: str | None) -> tuple[int, int, int]:
+    """Groups, experts and experts a token: the widgets of the chosen change, kept while another is looked at."""
+    options = divisors(config.heads)
+    groups = st.session_state.get("models_groups")
+    groups = groups if groups in options else 2 if 2 in options[:-1] else 1  # 1 is multi-query, all of them no change
+    experts, used = st.session_state.get("models_experts", 8), st.session_state.get("models_used", 2)
+    if chosen == "gqa":
+        st.session_state["models_groups"] = groups
+        label = t("Keys and values shared by the {heads} heads", heads=config.heads)
+        if len(options) > 1:
+            groups = st.select_slider(label, options, key="models_groups", persist_state="session")
+    if chosen == "experts":
+        left, right = st.columns(2)
+        with left:
+            st.session_state["models_experts"] = experts
+            experts = st.select_slider(t("Experts"), EXPERTS, key="models_experts", persist_state="session")
+        with right:
+            st.session_state["models_used"] = min(used, experts)
+            options = [count for count in (1, 2, 4, 8) if count <= experts]
+            used = st.select_slider(t("For each token"), options, key="models_used", persist_state="session")
+    return groups, experts, min(used, experts)
+
+
+def _numbers(config: ModelConfig, change: Variant | None) -> None:
+    """Parameters and cache before and after, when a change is chosen."""
+    if change is None:
+        return
+    before = parameter_count(config)
+    parameters, active, cache = st.columns(3)
+    relative = f"{100 * change.difference / before:+.2f} %"  # with an ASCII minus, which turns the arrow
+    parameters.metric(t("Parameters"), f"{change.parameters:,}", relative, delta_color="off")
+    active.metric(t("Met by a token"), f"{change.active:,}")
+    base = memory(config).cache_token
+    delta = f"{100 * (change.cache_token / base - 1):+.1f} %"
+    context = readable_bytes(change.cache_token * config.context_length)
+    cache.metric(t("Full KV cache"), context, delta if change.cache_token != base else None, delta_color="off")
+
+
+def _choose(name: str) -> None:
+    """Callback of the drawing."""
+    st.session_state[CHOICE] = name or None

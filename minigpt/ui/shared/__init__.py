@@ -1,0 +1,1 @@
+"""Controls and choices that several pages use."""

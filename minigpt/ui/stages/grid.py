@@ -1,0 +1,97 @@
+"""The numbers of one stage at one position as a table of cells: vectors in rows, heads by keys or coordinates."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from minigpt.inspection.recompute import stage_kind
+from minigpt.model.trace import Stage
+from minigpt.ui.base.text import t
+from minigpt.ui.base.view import View
+from minigpt.ui.stages.choice import Coordinate
+
+ROW, LONG_ROW = 16, 32  # numbers in a row of a vector; the long one from 256 numbers on
+MOST = 1024  # numbers of a vector on screen; longer ones show the part around the chosen number
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the matrix component draws, and how its cells map to coordinates of the stage."""
+
+    values: np.ndarray  # (R, C) float of the model's dtype; NaN where a vector has ended
+    rows: list[str]
+    columns: list[str]
+    palette: str
+    masked: np.ndarray | None = None  # (R, C) bool
+    row_title: str = ""
+    column_title: str = ""
+    flat: bool = True  # a vector, row after row
+    first: int = 0  # coordinate of the first cell of a vector
+    size: int = 0  # numbers of the vector, on screen or not
+
+    @property
+    def whole(self) -> bool:
+        """Whether all numbers are on screen."""
+        return self.size <= MOST
+
+    def cell(self, place: Coordinate) -> tuple[int, int]:
+        """Row and column of a coordinate."""
+        return divmod(place - self.first, self.values.shape[1]) if self.flat else place
+
+    def place(self, row: int, column: int) -> Coordinate:
+        """The coordinate of a cell."""
+        return self.first + row * self.values.shape[1] + column if self.flat else (row, column)
+
+
+def grid(view: View, stage: Stage, place: Coordinate) -> Grid:
+    """The cells of `stage` at the view's position; `place` is the chosen number, which is always on screen.
+
+    Keys are those of the record: padding slots are hidden from every query and not drawn. Scores come before the
+    mask: those of later keys are drawn as any other.
+    """
+    kind, values = stage_kind(view.trace, stage), stage.at(view.position).numpy()
+    if kind in ("scores", "visible", "weights"):
+        return _keys(view, kind, values[:, : view.length])
+    if values.ndim == 2:
+        heads = [t("head {head}", head=head) for head in range(len(values))]
+        return Grid(values, heads, _numbers(0, values.shape[1]), "signed", column_title=t("number"), flat=False)
+    return _vector(values, place)
+
+
+def _keys(view: View, kind: str, values: np.ndarray) -> Grid:
+    visible = view.trace.blocks[view.block].visible.at(view.position).numpy()[:, : view.length]
+    heads = [t("head {head}", head=head) for head in range(len(values))]
+    return Grid(
+        values=values.astype(np.float64) if kind == "visible" else values,
+        rows=[t("all heads")] if kind == "visible" else heads,
+        columns=[f"{key} {label}" for key, label in enumerate(view.labels)],
+        palette="signed" if kind == "scores" else "attention",
+        masked=None if kind == "scores" else ~np.broadcast_to(visible, values.shape),
+        column_title=t("key"),
+        flat=False,
+    )
+
+
+def _vector(values: np.ndarray, place: int) -> Grid:
+    width = ROW if len(values) <= 256 else LONG_ROW
+    first = place // MOST * MOST
+    part = values[first : first + MOST]
+    rows = -(-len(part) // width)
+    cells = np.full(rows * width, np.nan, values.dtype)
+    cells[: len(part)] = part
+    width = min(width, len(part))
+    starts = [str(first + row * width) for row in range(rows)] if rows > 1 else [""]
+    return Grid(
+        values=cells[: rows * width].reshape(rows, width),
+        rows=starts,
+        columns=_numbers(0, width),
+        palette="signed",
+        row_title=t("from") if rows > 1 else "",
+        column_title=t("number"),
+        first=first,
+        size=len(values),
+    )
+
+
+def _numbers(first: int, count: int) -> list[str]:
+    return [str(number) for number in range(first, first + count)]

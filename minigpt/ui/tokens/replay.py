@@ -1,0 +1,142 @@
+"""The merge-by-merge replay: the text as chips at one step of its encoding, and the rule that made it."""
+
+import streamlit as st
+
+from minigpt.tokenizers.base import Tokenizer
+from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.base import messages
+from minigpt.ui.base.text import t
+from minigpt.ui.base.view import View
+from minigpt.ui.components.chips import Chip, chips
+from minigpt.ui.tokens.reading import ReplayState, byte_text, replay, split_characters
+
+STEP, OF = "replay_step", "replay_of"
+MOST_SPLIT = 8  # characters explained
+MOST_PIECES = 400  # chips of the text at one step
+
+
+def rule(view: View) -> str:
+    """How this kind of tokenizer makes tokens, with the numbers of the text."""
+    rules = {
+        "byte_bpe": "Text is bytes first. Then learned merges join neighbours, always in the same order (bytes here: "
+        "{bytes}, tokens: {tokens}).",
+        "gpt2": "Text is cut into words, and each word is bytes first. Then learned merges join neighbours inside the "
+        "word, the earliest learned first (bytes here: {bytes}, tokens: {tokens}).",
+        "chars": "Every character of a known alphabet is one token: nothing is merged (bytes here: {bytes}, "
+        "tokens: {tokens}).",
+    }
+    numbers = {"bytes": len(view.space.text.encode()), "tokens": view.length - 1}
+    marks = t("A space is written ·, anything else that cannot be seen in ‹ ›.")
+    return f"{t(rules[view.tokenizer.kind], **numbers)} {marks}"
+
+
+def draw(view: View) -> None:
+    """Controls, the rule in words and chips, and the text at this step; characters as they are."""
+    if view.tokenizer.kind == "chars":
+        whole = ReplayState(tuple(view.ids[1:]), before=view.length - 1)
+        chips(_pieces(view.tokenizer, whole), key="replay", label=t("The characters of the text"))
+        return
+    try:
+        states = replay(view.tokenizer, view.space.text)
+    except ValueError as error:  # more steps than can be shown
+        messages.notice(str(error))
+        return
+    last = len(states) - 1
+    step = _start(view, last)
+    if last:
+        _controls(step, last)
+    _rule(view.tokenizer, states[step], step, last)
+    chips(_pieces(view.tokenizer, states[step]), key="replay", label=t("The text at this step"))
+    _split(view)
+
+
+def _start(view: View, last: int) -> int:
+    """The step shown; a new text or tokenizer starts with its bytes."""
+    shown = (view.space.text, view.tokenizer.fingerprint)
+    if st.session_state.get(OF) != shown:
+        st.session_state[OF], st.session_state[STEP] = shown, 0
+    st.session_state[STEP] = min(st.session_state.get(STEP, 0), last)
+    return st.session_state[STEP]
+
+
+def _controls(step: int, last: int) -> None:
+    back, forth, slider = st.columns([1.3, 1.3, 6], vertical_alignment="bottom")
+    back.button(
+        t("Previous"), key="replay_back", shortcut="P", disabled=step == 0, on_click=_move, args=(-1,), width="stretch"
+    )
+    forth.button(
+        t("Next"),
+        key="replay_next",
+        shortcut="N",
+        disabled=step == last,
+        on_click=_move,
+        args=(1,),
+        width="stretch",
+    )
+    slider.slider(t("Merges applied"), 0, last, key=STEP)
+
+
+def _move(by: int) -> None:
+    st.session_state[STEP] += by
+
+
+def _rule(tokenizer: Tokenizer, state: ReplayState, step: int, last: int) -> None:
+    if state.id is None:
+        sentence = t("Bytes of the text in UTF-8, not merged yet: {size}", size=len(state.ids))
+        if not last:
+            sentence = t("Bytes of the text in UTF-8, which no learned merge fits: {size}", size=len(state.ids))
+        chips([Chip(sentence, kind="group")], key="rule", label=t("Rule"))
+        return
+    head = t("Step {step} of {last}, rank {rank}:", step=step, last=last, rank=state.rank)
+    tail = t(
+        "at {places} places: {before} tokens become {after}"
+        if state.places > 1
+        else "at 1 place: {before} tokens become {after}",
+        places=state.places,
+        before=state.before,
+        after=len(state.ids),
+    )
+    row = [
+        Chip(head, kind="group"),
+        _chip(tokenizer, state.left),
+        Chip("+", kind="group"),
+        _chip(tokenizer, state.right),
+    ]
+    row += [Chip("→", kind="group"), _chip(tokenizer, state.id, kind="fresh"), Chip(tail, kind="group")]
+    chips(row, key="rule", label=t("Rule"))
+
+
+def _pieces(tokenizer: Tokenizer, state: ReplayState) -> list[Chip]:
+    """The pieces at this step; of a long text those around the first merge."""
+    place = state.ids.index(state.id) if state.id in state.ids else 0
+    first = max(0, min(place - MOST_PIECES // 4, len(state.ids) - MOST_PIECES))
+    shown = state.ids[first : first + MOST_PIECES]
+    row = [_chip(tokenizer, id, kind="fresh" if id == state.id else "plain") for id in shown]
+    after = len(state.ids) - first - len(shown)
+    before = [Chip(t("{count:,} before", count=first), kind="group")] if first else []
+    return [*before, *row, *([Chip(t("{count:,} after", count=after), kind="group")] if after else [])]
+
+
+def _split(view: View) -> None:
+    """Characters that no single piece holds, with the pieces that do."""
+    found = split_characters(view.tokenizer, view.space.text)
+    if not found:
+        return
+    st.caption(
+        t(
+            "UTF-8 writes one character with up to four bytes. Where no merge has joined them all, a piece is only a "
+            "part of it and shows its bytes in hex. In this text ({shown} of {all}):",
+            shown=min(MOST_SPLIT, len(found)),
+            all=len(found),
+        )
+    )
+    row = []
+    for split in found[:MOST_SPLIT]:
+        row.append(Chip(f"{visible_label(split.text.encode())} =", kind="group"))
+        row += [_chip(view.tokenizer, id) for id in split.ids]
+    chips(row, key="split", label=t("Characters in several pieces"))
+
+
+def _chip(tokenizer: Tokenizer, id: int, kind: str = "plain") -> Chip:
+    hint = t("id {id} · bytes {bytes}", id=id, bytes=byte_text(tokenizer, id))
+    return Chip(tokenizer.piece_label(id), below=str(id), hint=hint, kind=kind)

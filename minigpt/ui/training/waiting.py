@@ -1,0 +1,40 @@
+"""Start on a large corpus: its tokenizer is learned first, then the run begins by itself."""
+
+import streamlit as st
+
+from minigpt.config import TokenizerConfig
+from minigpt.ui.base import messages
+from minigpt.ui.base.text import t
+from minigpt.ui.shared import tokenizing
+from minigpt.ui.shared.corpora import Choice
+from minigpt.ui.shared.tokenizer_progress import draw_progress
+
+STATE = "training_waits"  # session: the key and the config of the tokenizer that Start waits for
+
+
+def wait(choice: Choice, config: TokenizerConfig) -> None:
+    """Let Start go on when this tokenizer is learned."""
+    st.session_state[STATE] = (choice.key, config)
+
+
+def draw(choice: Choice, config: TokenizerConfig, on_start) -> None:
+    """Nothing, unless Start waits: then how far it is, and a way to give up. Other settings end the waiting."""
+    if STATE not in st.session_state:
+        return
+    if st.session_state[STATE] != (choice.key, config):
+        give_up()
+        st.rerun()
+    state = tokenizing.state(choice, config)
+    if state.going:
+        draw_progress(choice, config, on_cancel=give_up)
+        return
+    give_up()
+    if state.status == "finished":
+        on_start()
+        st.rerun()
+    messages.problem(state.reason or t("The tokenizer was not learned to its end; press Start again."))
+
+
+def give_up() -> None:
+    """Forget about the start."""
+    st.session_state.pop(STATE, None)
