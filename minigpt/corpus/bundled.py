@@ -13,9 +13,9 @@ from pathlib import Path
 from minigpt.corpus.corpus import BUNDLED_CORPUS, Corpus, load_corpus
 from minigpt.corpus.readers.files import ReadOptions, read_file
 from minigpt.corpus.splitting import split_records
+from minigpt.storage.paths import DATA
 from minigpt.validation import one_of
 
-DATA = BUNDLED_CORPUS.parents[1]
 FIRST = BUNDLED_CORPUS.parent.name  # that of the shipped run
 KINDS = ("records", "continuous")
 

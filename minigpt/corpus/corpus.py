@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-BUNDLED_CORPUS = Path(__file__).parents[2] / "data" / "mini-gpt" / "corpus.json"
+from minigpt.storage.paths import DATA
+
+BUNDLED_CORPUS = DATA / "mini-gpt" / "corpus.json"
 _PIECE = 4096  # records that are checked and hashed at once
 
 

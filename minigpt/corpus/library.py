@@ -13,7 +13,6 @@ copy the corpus they are trained on, so that a deleted one leaves them as they a
 
 import hashlib
 import json
-import os
 import shutil
 import time
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ from minigpt.corpus.corpus import Corpus
 from minigpt.limits import limit
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.owners import checked_id, made_by, mark, new_id
+from minigpt.storage.paths import data_folder
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Label:
 
 def shelf() -> Path:
     """The folder of corpora: MINIGPT_CORPORA, or `corpora` beside the program."""
-    return Path(os.environ.get("MINIGPT_CORPORA") or Path(__file__).parents[2] / "corpora").absolute()
+    return data_folder("corpora")
 
 
 def bench(browser: str) -> Path:

@@ -9,7 +9,6 @@ whose files change afterwards is not opened any more: its numbers would not be t
 
 import contextlib
 import json
-import os
 import re
 import threading
 import time
@@ -28,6 +27,7 @@ from minigpt.model.parameters import parameter_count
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.owners import mark, new_id
+from minigpt.storage.paths import data_folder
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 
@@ -62,7 +62,7 @@ class FolderFacts:
 
 def imports_store() -> Path:
     """Where the records lie: MINIGPT_IMPORTS, or `imports` beside the program."""
-    return Path(os.environ.get("MINIGPT_IMPORTS") or Path(__file__).parents[1] / "imports").absolute()
+    return data_folder("imports")
 
 
 def look_into(folder: str | Path) -> FolderFacts:

@@ -16,6 +16,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.presets import PRESETS
 from minigpt.shapes import SEPARATOR, shape_preset
 from minigpt.sizing.memory import building_bytes, check_model, check_trace, one_at_a_time
+from minigpt.storage.paths import DATA
 from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.chars import Chars
@@ -25,7 +26,7 @@ from minigpt.training.runs.library import run_folder
 from minigpt.training.runs.run import Run
 from minigpt.validation import one_of
 
-BUNDLED_RUN = Path(__file__).parents[1] / "data" / "mini-gpt" / "run"
+BUNDLED_RUN = DATA / "mini-gpt" / "run"
 BUNDLED = "mini-gpt"
 SOURCES = (BUNDLED, *PRESETS)
 RUN_PREFIX = "run-"

@@ -12,8 +12,7 @@ from pathlib import Path
 import torch
 
 from minigpt.config import ModelConfig
-
-ROOT = Path(__file__).parents[2]
+from minigpt.storage.paths import ROOT
 
 
 def pass_on(name: str, values: torch.Tensor) -> torch.Tensor:

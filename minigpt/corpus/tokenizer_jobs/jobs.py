@@ -15,11 +15,10 @@ from minigpt.corpus.counts import read_counts
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.corpus.tokenizer_jobs.process import Job, write_job
 from minigpt.limits import limit
+from minigpt.storage.paths import ROOT
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
 from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
-
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ this folder has no label: it belongs to all who use this server.
 
 import contextlib
 import json
-import os
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.owners import checked_id, is_new_id, made_by, mark, new_id
+from minigpt.storage.paths import data_folder
 
 __all__ = ["Label", "command_line_runs", "is_mine", "mark", "new_id", "put_label", "read_label", "run_folder"]
 __all__ += ["runs_of", "shelf"]
@@ -35,7 +35,7 @@ class Label:
 
 def shelf() -> Path:
     """The folder of runs: MINIGPT_RUNS, or `runs` beside the program."""
-    return Path(os.environ.get("MINIGPT_RUNS") or Path(__file__).parents[2] / "runs").absolute()
+    return data_folder("runs")
 
 
 def run_folder(id: str) -> Path:

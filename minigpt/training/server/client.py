@@ -11,7 +11,8 @@ import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from minigpt.storage.paths import ROOT
+
 NICENESS = 10
 PATIENCE = 30.0  # seconds for an answer of a process that is still starting; a warm one takes under one
 

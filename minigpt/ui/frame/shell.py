@@ -14,7 +14,7 @@ from minigpt.ui.base.text import t
 from minigpt.ui.frame import address
 
 ICON = Path(__file__).parent / "icon.png"  # a causal mask; a file, as named icons are fetched from the internet
-CHOICES = Path(__file__).parent / "components" / "choices.css"
+CHOICES = Path(__file__).parents[1] / "components" / "choices.css"
 WITHOUT_STRIP = {"corpus", "models"}  # addresses of pages that show no record
 MISSING = object()
 _frame: ContextVar = ContextVar("frame")  # while app.py runs a page: its view, None without one

@@ -149,7 +149,8 @@ def test_a_job_ends_with_its_server_and_is_then_interrupted(tmp_path, endless):
 
 
 def test_a_job_needs_no_torch():
-    code = "import sys, minigpt.corpus.tokenizer_jobs.process, minigpt.corpus.tokenizer_jobs.jobs; sys.exit('torch' in sys.modules)"
+    modules = "minigpt.corpus.tokenizer_jobs.process, minigpt.corpus.tokenizer_jobs.jobs"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
