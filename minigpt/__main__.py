@@ -11,6 +11,8 @@ import shlex
 import signal
 import sys
 
+from minigpt.sentences import Refusal
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit code."""
@@ -216,9 +218,9 @@ def _load(options: argparse.Namespace, weights: bool = True):
     from minigpt.inspection.sources import preset_model, preset_tokenizer, run_model
 
     if options.model and (options.run or options.step is not None):
-        raise ValueError("--model is a folder of its own, without steps: leave out --run and --step")
+        raise Refusal("--model is a folder of its own, without steps: leave out --run and --step")
     if options.dtype and not options.model:
-        raise ValueError("--dtype needs --model: a run and a preset have the dtype of their config")
+        raise Refusal("--dtype needs --model: a run and a preset have the dtype of their config")
     if options.model and not weights:
         return None, folder_tokenizer(options.model)
     if options.model:
@@ -226,7 +228,7 @@ def _load(options: argparse.Namespace, weights: bool = True):
     if options.run:
         return run_model(options.run, options.step)
     if options.step is not None:
-        raise ValueError("--step needs --run: a preset is untrained, at step 0")
+        raise Refusal("--step needs --run: a preset is untrained, at step 0")
     return preset_model(options.preset) if weights else (None, preset_tokenizer(options.preset))
 
 
@@ -241,7 +243,7 @@ def _number(text: str) -> int | float | str:
 def _assignments(texts: list[str]) -> dict[str, str]:
     for text in texts:
         if "=" not in text:
-            raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
+            raise Refusal("--set takes NAME=VALUE, got {text!r}", text=text)
     return dict(text.split("=", 1) for text in texts)
 
 

@@ -6,6 +6,7 @@ are the same model. Wrong values raise ValueError in one sentence before any mem
 
 from dataclasses import asdict, dataclass, fields, replace
 
+from minigpt.sentences import Refusal
 from minigpt.validation import number, one_of, whole
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
@@ -48,7 +49,11 @@ class ModelConfig:
         for name in ("vocab_size", "context_length", "heads", "width", "layers", "ffn_width"):
             whole(name, getattr(self, name), least=1)
         if self.width % self.heads:
-            raise ValueError(f"width must be divisible by heads, got width {self.width} and {self.heads} heads")
+            raise Refusal(
+                "width must be divisible by heads, got width {width} and {heads} heads",
+                width=self.width,
+                heads=self.heads,
+            )
         one_of("activation", self.activation, ACTIVATIONS)
         one_of("dtype", self.dtype, DTYPES)
         for name in ("attention_bias", "head_bias", "tied_head", "residual"):
@@ -106,7 +111,10 @@ class TrainConfig:
         number("sample_temperature", self.sample_temperature, least=0.0)
         whole("sample_seed", self.sample_seed, least=0, most=2**32 - 1)
         if not isinstance(self.sample_prompts, str):
-            raise ValueError(f"sample_prompts must be text with one prompt a line, got {self.sample_prompts!r:.60}")
+            raise Refusal(
+                "sample_prompts must be text with one prompt a line, got {sample_prompts!r:.60}",
+                sample_prompts=self.sample_prompts,
+            )
         for name in ("sample_every", "warmup_steps", "evaluation_rows"):
             whole(name, getattr(self, name), least=0)
         for name in ("evaluation_seed", "batch_seed", "dropout_seed"):
@@ -121,9 +129,15 @@ class TrainConfig:
         for name in ("weight_decay", "final_learning_rate", "clip_norm"):
             number(name, getattr(self, name), least=0.0)
         if self.optimizer == "adam" and self.weight_decay:
-            raise ValueError(f"weight_decay needs optimizer 'adamw', got {self.weight_decay} with 'adam'")
+            raise Refusal(
+                "weight_decay needs optimizer 'adamw', got {weight_decay} with 'adam'", weight_decay=self.weight_decay
+            )
         if self.warmup_steps >= self.steps:
-            raise ValueError(f"warmup_steps must be below steps, got {self.warmup_steps} of {self.steps}")
+            raise Refusal(
+                "warmup_steps must be below steps, got {warmup_steps} of {steps}",
+                warmup_steps=self.warmup_steps,
+                steps=self.steps,
+            )
 
 
 @dataclass(frozen=True)
@@ -146,15 +160,20 @@ def to_dict(config) -> dict:
 def from_dict(kind: type, values: dict):
     """A config of `kind` from plain values; unknown keys and missing ones are refused by name."""
     if not isinstance(values, dict):
-        raise ValueError(f"{kind.__name__} must be an object with its fields, got {values!r:.60}")
+        raise Refusal("{kind} must be an object with its fields, got {values!r:.60}", kind=kind.__name__, values=values)
     known = {field.name for field in fields(kind)}
     unknown = sorted(set(values) - known)
     if unknown:
-        raise ValueError(f"{kind.__name__} has no field {', '.join(unknown)}; fields: {', '.join(sorted(known))}")
+        raise Refusal(
+            "{kind} has no field {unknown}; fields: {known}",
+            kind=kind.__name__,
+            unknown=", ".join(unknown),
+            known=", ".join(sorted(known)),
+        )
     try:
         return kind(**values)
     except TypeError as error:
-        raise ValueError(f"{kind.__name__} is incomplete: {error}") from error
+        raise Refusal("{kind} is incomplete: {error}", kind=kind.__name__, error=error) from error
 
 
 def model_faults(values: dict) -> list[str]:
@@ -193,4 +212,4 @@ def _read(name: str, text: str, kind: type):
     try:
         return kind(text)
     except ValueError as error:
-        raise ValueError(f"{name} must be {kind.__name__}, got {text!r}") from error
+        raise Refusal("{name} must be {kind}, got {text!r}", name=name, kind=kind.__name__, text=text) from error

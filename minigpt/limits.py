@@ -5,6 +5,7 @@ A limit is checked before the work starts, by the code that would do the work.
 
 import os
 
+from minigpt.sentences import Refusal
 from minigpt.validation import whole
 
 
@@ -14,7 +15,7 @@ def limit(name: str) -> int:
     if text is None:
         return _DEFAULTS[name]
     if not text.strip().isdecimal():
-        raise ValueError(f"the environment variable {name} must be a whole number, got {text!r}")
+        raise Refusal("the environment variable {name} must be a whole number, got {text!r}", name=name, text=text)
     whole(name, int(text), least=1)
     return int(text)
 

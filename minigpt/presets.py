@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields, replace
 
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, override
+from minigpt.sentences import Refusal
 from minigpt.validation import one_of
 
 
@@ -139,7 +140,7 @@ def configured(preset: Preset, assignments: dict[str, str]) -> Preset:
     Raises ValueError for an unknown name or value, and for `vocab_size`, which the tokenizer decides.
     """
     if "vocab_size" in assignments:
-        raise ValueError("vocab_size cannot be set: it is the vocabulary that the tokenizer learns; set merges")
+        raise Refusal("vocab_size cannot be set: it is the vocabulary that the tokenizer learns; set merges")
     for part in ("training", "model", "tokenizer"):
         config = getattr(preset, part)
         own = {field.name for field in fields(config)} & set(assignments)

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 
 from minigpt.config import ModelConfig, override
 from minigpt.presets import Preset, preset
+from minigpt.sentences import Refusal
 
 SEPARATOR = "~"
 _WORDS = {
@@ -39,7 +40,7 @@ def shape_preset(name: str) -> Preset:
     for text in assignments:
         field, found, value = text.partition("=")
         if not found or field in changes:
-            raise ValueError(f"a shape is named PRESET~FIELD=VALUE~…, each field once, got {name!r}")
+            raise Refusal("a shape is named PRESET~FIELD=VALUE~…, each field once, got {name!r}", name=name)
         changes[field] = value
     return replace(chosen, model=override(chosen.model, changes))
 

@@ -2,13 +2,15 @@
 
 from sys import float_info
 
+from minigpt.sentences import Refusal
+
 
 def whole(name: str, value, least: int, most: int | None = None) -> None:
     """`value` must be an int (no bool) from `least` to `most`."""
     fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
     if not fits or (most is not None and value > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
+        raise Refusal("{name} must be a whole number {allowed}, got {value!r}", name=name, allowed=allowed, value=value)
 
 
 def number(
@@ -22,10 +24,17 @@ def number(
     too_low = finite and ((least is not None and value < least) or (above is not None and value <= above))
     too_high = finite and below is not None and value >= below
     if not finite or too_low or too_high:
-        raise ValueError(f"{name} must be a finite number {' and '.join(allowed)}, got {value!r}")
+        raise Refusal(
+            "{name} must be a finite number {allowed}, got {value!r}",
+            name=name,
+            allowed=" and ".join(allowed),
+            value=value,
+        )
 
 
 def one_of(name: str, value, allowed: tuple) -> None:
     """`value` must be one of `allowed`, of the same type (1 is not True)."""
     if not any(value == choice and type(value) is type(choice) for choice in allowed):
-        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+        raise Refusal(
+            "{name} must be one of {map}, got {value!r}", name=name, map=", ".join(map(str, allowed)), value=value
+        )

@@ -10,6 +10,7 @@ from minigpt.corpus.readers.files import FORMATS, ReadOptions, read_file
 from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, Reading
 from minigpt.corpus.readers.tables import DELIMITERS
 from minigpt.corpus.splitting import DUPLICATES, SplitOptions, split_records
+from minigpt.sentences import Refusal
 
 _READING = ("format", "encoding", "column", "delimiter", "continuous")
 _SPLITTING = ("validation_share", "split_seed", "duplicates", "exact_duplicates", "split_anew", "skip_faults")
@@ -52,7 +53,7 @@ def corpus_of(options: argparse.Namespace, say: Callable[[str], None]) -> Corpus
     try:
         split = split_records(reading, SplitOptions(**chosen))
     except FaultyRecords as error:
-        raise ValueError(f"{error} (--skip-faults)") from error
+        raise Refusal("{error} (--skip-faults)", error=error) from error
     say(split_text(split))
     return split.corpus
 
@@ -62,9 +63,9 @@ def _read(options: argparse.Namespace, given: set[str]) -> Reading:
     try:
         return read_file(options.corpus, chosen)
     except EncodingFault as error:
-        raise ValueError(f"{error} (--encoding)") from error
+        raise Refusal("{error} (--encoding)", error=error) from error
     except ColumnMissing as error:
-        raise ValueError(f"{error} (--column)") from error
+        raise Refusal("{error} (--column)", error=error) from error
 
 
 def _check_split(reading: Reading, given: set[str]) -> None:
@@ -79,4 +80,4 @@ def _check_split(reading: Reading, given: set[str]) -> None:
 
 def _refuse(given: set[str], why: str) -> None:
     if given:
-        raise ValueError(f"--{sorted(given)[0].replace('_', '-')} {why}")
+        raise Refusal("--{replace} {why}", replace=sorted(given)[0].replace("_", "-"), why=why)

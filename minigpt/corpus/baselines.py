@@ -1,6 +1,7 @@
 """What counting can do: losses of a uniform guess and of unigram, bigram and trigram counts.
 
 A model that beats the trigram line has learned more than which piece follows which two. Counts come
+from minigpt.sentences import Refusal
 from the training split and are scored on the positions that the validation loss scores, in the same
 nats. Each order is mixed with the one below, so that no probability is 0 (Witten-Bell):
 
@@ -47,7 +48,7 @@ def ngram_baselines(
     """
     seen, asked = _trigrams(train), _trigrams(scored, rows)
     if not len(asked):
-        raise ValueError("baselines need at least one scored position, got none")
+        raise Refusal("baselines need at least one scored position, got none")
     probability, losses = np.full(len(asked), 1 / vocab_size), []
     for ids in (1, 2, 3):  # the last of each trigram
         last = (1 << ids * ID_BITS) - 1

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from minigpt.corpus.encoded import id_arrays
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 
 IGNORE = -100  # the target of a slot that is not scored; not an id
@@ -73,11 +74,16 @@ def batch_records(texts: Sequence[str], tokenizer: Tokenizer, context_length: in
     Example: the record of 14 ids in MG-1 fills 15 slots and leaves 49.
     """
     if not texts:
-        raise ValueError("a batch needs at least one record, got none")
+        raise Refusal("a batch needs at least one record, got none")
     encoded = _encoded(texts, tokenizer, context_length)
     longest, slots = max(map(len, encoded)) + 1, context_length if slots is None else slots
     if not longest <= slots <= context_length:
-        raise ValueError(f"slots must be {longest} to {context_length} for these records, got {slots}")
+        raise Refusal(
+            "slots must be {longest} to {context_length} for these records, got {slots}",
+            longest=longest,
+            context_length=context_length,
+            slots=slots,
+        )
     return _padded(encoded, tokenizer, slots)
 
 
@@ -124,7 +130,7 @@ def slots_of(length: int, context_length: int) -> int:
 
 def _check_framed(text: str, tokens: int, context_length: int, where: str) -> None:
     if not text:
-        raise ValueError(f"{where} is empty; type at least one character")
+        raise Refusal("{where} is empty; type at least one character", where=where)
     if tokens + 1 > context_length:
         raise RecordTooLong(
             f"{where} needs {tokens + 1} positions (BOS and {tokens} tokens), the context length is {context_length}",

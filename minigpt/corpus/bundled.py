@@ -13,6 +13,7 @@ from pathlib import Path
 from minigpt.corpus.corpus import BUNDLED_CORPUS, Corpus, load_corpus
 from minigpt.corpus.readers.files import ReadOptions, read_file
 from minigpt.corpus.splitting import split_records
+from minigpt.sentences import Refusal
 from minigpt.storage.paths import DATA
 from minigpt.validation import one_of
 
@@ -55,7 +56,7 @@ def bundled(key: str) -> Bundled:
         one_of("kind", told["kind"], KINDS)
         return Bundled(key, told["name"], told["about"], folder / told["file"], told["kind"] == "continuous")
     except KeyError as error:
-        raise ValueError(f"{folder / 'about.json'} lacks {error}") from error
+        raise Refusal("{folder} lacks {error}", folder=folder / "about.json", error=error) from error
 
 
 def _about(path: Path) -> dict:
@@ -64,7 +65,7 @@ def _about(path: Path) -> dict:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise ValueError(f"{path} is not JSON: {error}") from error
+        raise Refusal("{path} is not JSON: {error}", path=path, error=error) from error
     if not isinstance(content, dict):
-        raise ValueError(f"{path} must hold an object, got {content!r:.60}")
+        raise Refusal("{path} must hold an object, got {content!r:.60}", path=path, content=content)
     return content

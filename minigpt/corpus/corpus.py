@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from minigpt.sentences import Refusal
 from minigpt.storage.paths import DATA
 
 BUNDLED_CORPUS = DATA / "mini-gpt" / "corpus.json"
@@ -36,11 +37,16 @@ class Corpus:
 
     def __post_init__(self) -> None:
         if not self.train:
-            raise ValueError(f"corpus {self.name!r} has no usable records to train on")
+            raise Refusal("corpus {name!r} has no usable records to train on", name=self.name)
         ids = [record.id for record in self.train + self.validation]
         if len(set(ids)) < len(ids):
             id, times = Counter(ids).most_common(1)[0]
-            raise ValueError(f"corpus {self.name!r} uses the record id {id!r} {times} times; ids must differ")
+            raise Refusal(
+                "corpus {name!r} uses the record id {id!r} {times} times; ids must differ",
+                name=self.name,
+                id=id,
+                times=times,
+            )
         _check_whole("the name of a corpus", self.name)
         for name, split in (("train", self.train), ("validation", self.validation)):
             for start in range(0, len(split), _PIECE):
@@ -51,12 +57,20 @@ class Corpus:
     def _check(self, record: Record, where: str) -> None:
         for kind, text in (("", record.text), ("the id of ", record.id)):
             if not isinstance(text, str):
-                raise ValueError(f"corpus {self.name!r}: {kind}{where} must be a text, got {text!r:.60}")
+                raise Refusal(
+                    "corpus {name!r}: {kind}{where} must be a text, got {text!r:.60}",
+                    name=self.name,
+                    kind=kind,
+                    where=where,
+                    text=text,
+                )
         if not record.text:
-            raise ValueError(f"corpus {self.name!r} has an empty record: {record.id}")
+            raise Refusal("corpus {name!r} has an empty record: {id}", name=self.name, id=record.id)
         for kind, text in (("", record.text), ("the id of ", record.id)):
             if reason := half_character(text):
-                raise ValueError(f"corpus {self.name!r}: {kind}{where} {reason}")
+                raise Refusal(
+                    "corpus {name!r}: {kind}{where} {reason}", name=self.name, kind=kind, where=where, reason=reason
+                )
 
     @cached_property
     def hash(self) -> str:
@@ -91,26 +105,37 @@ def load_corpus(path: str | Path) -> Corpus:
     try:
         content = json.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError as error:
-        raise ValueError(f"there is no corpus file {path}") from error
+        raise Refusal("there is no corpus file {path}", path=path) from error
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+        raise Refusal("{path} cannot be read: {strerror}", path=path, strerror=error.strerror) from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8: byte 0x{error.object[error.start]:02X} at {error.start}") from error
+        raise Refusal(
+            "{path} is not UTF-8: byte 0x{object:02X} at {start}",
+            path=path,
+            object=error.object[error.start],
+            start=error.start,
+        ) from error
     except MemoryError as error:
-        raise ValueError(f"{path} is too large for the memory that is free") from error
+        raise Refusal("{path} is too large for the memory that is free", path=path) from error
     except RecursionError as error:
-        raise ValueError(f"{path} is not a corpus: its lists and objects are nested too deeply") from error
+        raise Refusal("{path} is not a corpus: its lists and objects are nested too deeply", path=path) from error
     except json.JSONDecodeError as error:
-        raise ValueError(f"{path} is not JSON: {error.msg} in line {error.lineno}") from error
+        raise Refusal(
+            "{path} is not JSON: {msg} in line {lineno}", path=path, msg=error.msg, lineno=error.lineno
+        ) from error
     if not isinstance(content, dict) or "train" not in content:
-        raise ValueError(f"{path} must hold an object with 'train' and 'validation', got {kind_of(content)}")
+        raise Refusal(
+            "{path} must hold an object with 'train' and 'validation', got {kind_of}",
+            path=path,
+            kind_of=kind_of(content),
+        )
     name = str(content.get("version", path.stem))
     _check_whole(f"{path}: version", name)
     splits = {split: _records(path, split, content.get(split, [])) for split in ("train", "validation")}
     try:
         return Corpus(name=name, **splits)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise Refusal("{path}: {error}", path=path, error=error) from error
 
 
 def half_character(text: str) -> str:
@@ -135,14 +160,18 @@ def bundled_corpus() -> Corpus:
 
 def _records(path: Path, split: str, rows) -> tuple[Record, ...]:
     if not isinstance(rows, list):
-        raise ValueError(f"{path}: '{split}' must be a list of records, got {kind_of(rows)}")
+        raise Refusal(
+            "{path}: '{split}' must be a list of records, got {kind_of}", path=path, split=split, kind_of=kind_of(rows)
+        )
     return tuple(_record(f"{path}: {split} record {i}", split, i, row) for i, row in enumerate(rows, start=1))
 
 
 def _record(where: str, split: str, number: int, row) -> Record:
     text = row.get("text") if isinstance(row, dict) else row
     if not isinstance(text, str):
-        raise ValueError(f"{where} must be a text or an object with 'text', got {kind_of(row)}")
+        raise Refusal(
+            "{where} must be a text or an object with 'text', got {kind_of}", where=where, kind_of=kind_of(row)
+        )
     id = str(row["id"]) if isinstance(row, dict) and "id" in row else f"{split}-{number:02d}"
     _check_whole(where, text)
     _check_whole(f"the id of {where}", id)
@@ -160,7 +189,7 @@ def _sound(records: tuple[Record, ...]) -> bool:
 
 def _check_whole(where: str, text: str) -> None:
     if reason := half_character(text):
-        raise ValueError(f"{where} {reason}")
+        raise Refusal("{where} {reason}", where=where, reason=reason)
 
 
 _quoted = json.JSONEncoder(ensure_ascii=False).encode

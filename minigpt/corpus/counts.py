@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from minigpt.corpus.statistics import SplitStatistics, Statistics
+from minigpt.sentences import Refusal
 
 SPLITS = ("train", "validation")
 
@@ -28,4 +29,4 @@ def read_counts(path: Path) -> Statistics:
                for split in SPLITS}  # fmt: skip
         return Statistics(**{split: SplitStatistics(**parts) for split, parts in own.items()}, **values)
     except (OSError, ValueError, TypeError, KeyError, EOFError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from minigpt.corpus.corpus import Corpus
 from minigpt.limits import limit
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.owners import checked_id, made_by, mark, new_id
 from minigpt.storage.paths import data_folder
@@ -55,7 +56,7 @@ def corpus_folder(id: str, browser: str) -> Path:
     folder = shelf() / checked_id(id, "corpus")
     label = _label(folder)
     if label is None or label.owner != mark(browser):
-        raise ValueError(f"this browser has no corpus {id}: it was deleted, or it belongs to another browser")
+        raise Refusal("this browser has no corpus {id}: it was deleted, or it belongs to another browser", id=id)
     return folder
 
 
@@ -73,7 +74,11 @@ def put(browser: str, name: str, content: bytes) -> str:
             return id
     most = limit("MINIGPT_CORPORA_A_BROWSER")
     if len(kept) >= most:
-        raise ValueError(f"this browser keeps {len(kept)} corpora, at most {most} are allowed; delete one first")
+        raise Refusal(
+            "this browser keeps {count} corpora, at most {most} are allowed; delete one first",
+            count=len(kept),
+            most=most,
+        )
     id = new_id(browser)
     folder = shelf() / id
     try:
@@ -83,7 +88,7 @@ def put(browser: str, name: str, content: bytes) -> str:
         write_atomic(folder / "label.json", json.dumps(asdict(label)).encode())
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise ValueError(f"cannot keep the file in {folder}: {error.strerror}") from error
+        raise Refusal("cannot keep the file in {folder}: {strerror}", folder=folder, strerror=error.strerror) from error
     return id
 
 

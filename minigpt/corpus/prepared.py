@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 
 from minigpt.corpus.corpus import Record
+from minigpt.sentences import Refusal
 
 
 def to_jsonl(records: Iterable[Record]) -> str:
@@ -24,8 +25,8 @@ def to_txt(records: Iterable[Record]) -> str:
     lines = []
     for record in records:
         if "\n" in record.text or "\r" in record.text:
-            raise ValueError(f"record {record.id} holds a line end, so that it is no single line; choose JSON Lines")
+            raise Refusal("record {id} holds a line end, so that it is no single line; choose JSON Lines", id=record.id)
         if record.text.isspace() or (not lines and record.text.startswith("\ufeff")):
-            raise ValueError(f"record {record.id} would not be read as it is from plain lines; choose JSON Lines")
+            raise Refusal("record {id} would not be read as it is from plain lines; choose JSON Lines", id=record.id)
         lines.append(record.text + "\n")
     return "".join(lines)

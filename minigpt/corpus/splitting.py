@@ -17,6 +17,7 @@ import numpy as np
 
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.readers.read_result import FaultyRecords, Reading, counted
+from minigpt.sentences import Refusal
 from minigpt.validation import number, one_of, whole
 
 SHARE = 0.1  # of the records, that validate
@@ -88,9 +89,10 @@ def split_records(reading: Reading, options: SplitOptions | None = None) -> Spli
     if reading.faults and not options.skip_faults:
         raise FaultyRecords(_faulty(reading), reading.faults)
     if reading.validation and options.share is not None and not options.anew:
-        raise ValueError(
-            f"{reading.file} brings its own {counted(len(reading.validation), 'validation record')}: "
-            "leave the share out, or split anew"
+        raise Refusal(
+            "{file} brings its own {counted}: leave the share out, or split anew",
+            file=reading.file,
+            counted=counted(len(reading.validation), "validation record"),
         )
     if reading.continuous:
         return _split_text(reading, options)

@@ -7,6 +7,7 @@ from itertools import chain
 import numpy as np
 
 from minigpt.corpus.corpus import Corpus, Record
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import whole
 
@@ -131,4 +132,4 @@ def _encode(record: Record, tokenizer: Tokenizer, name: str) -> None:
     try:
         tokenizer.encode(record.text)
     except ValueError as error:
-        raise ValueError(f"{name} record {record.id}: {error}") from error
+        raise Refusal("{name} record {id}: {error}", name=name, id=record.id, error=error) from error

@@ -20,6 +20,7 @@ from minigpt.figures.theme import (
     plotly_text,
     shortened,
 )
+from minigpt.sentences import Refusal
 
 STRIP, GAP, ROW = 34, 30, 24  # px: the strip of everything, the space below it, one candidate
 MOST_POINTS, FIRST = 600, 200  # of a curve; ranks of which none is left out
@@ -63,7 +64,7 @@ def candidates_figure(bars: Sequence[Bar], rest: float, words: Words) -> go.Figu
     """
     whole = sum(bar.probability for bar in bars) + rest
     if abs(whole - 1) > 1e-9:
-        raise ValueError(f"bars and rest must sum to 1, got {whole!r}")
+        raise Refusal("bars and rest must sum to 1, got {whole!r}", whole=whole)
     rows, drawn = list(range(len(bars))), STRIP + GAP + ROW * len(bars)
     apart = [row for row, bar in enumerate(bars) if bar.rank != row + 1]
     hover = [_hover(bar, words) for bar in bars]

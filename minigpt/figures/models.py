@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import plotly_text
+from minigpt.sentences import Refusal
 
 # The hues of the theme's meanings: pale grounds under dark text, and in a dark page deep ones under light text.
 GROUNDS = {
@@ -88,8 +89,15 @@ def treemap_figure(areas: Sequence[Area], height: int = 430, dark: bool = False)
 
 def _check(areas: Sequence[Area]) -> None:
     if [area.inside for area in areas].count("") != 1:
-        raise ValueError(f"one area must hold all others, got {[area.id for area in areas if not area.inside]}")
+        raise Refusal(
+            "one area must hold all others, got {value}", value=[area.id for area in areas if not area.inside]
+        )
     for holder in areas:
         held = [area.count for area in areas if area.inside == holder.id]
         if held and sum(held) != holder.count:
-            raise ValueError(f"area {holder.id!r} has {holder.count:,} numbers, what it holds has {sum(held):,}")
+            raise Refusal(
+                "area {id!r} has {count:,} numbers, what it holds has {sum:,}",
+                id=holder.id,
+                count=holder.count,
+                sum=sum(held),
+            )

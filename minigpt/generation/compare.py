@@ -14,6 +14,7 @@ from minigpt.generation.stepping import Step, generate, prompt_ids
 from minigpt.limits import limit
 from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 
 
@@ -87,9 +88,13 @@ def _check_logits(config: ModelConfig, columns: Sequence[SampleConfig]) -> None:
     most = limit("MINIGPT_KEPT_LOGITS")
     needed = sum(column.max_new_tokens for column in columns) * config.vocab_size
     if needed > most:
-        raise ValueError(
-            f"{len(columns)} columns of this length keep {needed:,} logits, at most {most:,} are allowed, which are "
-            f"{most // config.vocab_size:,} tokens in all; shorten them or compare fewer"
+        raise Refusal(
+            "{count} columns of this length keep {needed:,} logits, at most {most:,} are "
+            "allowed, which are {most2:,} tokens in all; shorten them or compare fewer",
+            count=len(columns),
+            needed=needed,
+            most=most,
+            most2=most // config.vocab_size,
         )
 
 
@@ -97,9 +102,12 @@ def _check_cache(config: ModelConfig, prompt: int, columns: Sequence[SampleConfi
     most, longest = limit("MINIGPT_CACHE_BYTES"), max(column.max_new_tokens for column in columns)
     needed = len(columns) * cache_bytes(config, min(config.context_length, prompt + longest))
     if needed > most:
-        raise ValueError(
-            f"the keys and values of {len(columns)} texts of this length take {needed:,} bytes, at most {most:,} are "
-            "allowed; shorten them or compare fewer"
+        raise Refusal(
+            "the keys and values of {count} texts of this length take {needed:,} bytes, at most "
+            "{most:,} are allowed; shorten them or compare fewer",
+            count=len(columns),
+            needed=needed,
+            most=most,
         )
 
 

@@ -9,6 +9,8 @@ of a text"). The time never grows faster than len(output) + len(corpus), and mos
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from minigpt.sentences import Refusal
+
 LONGEST_GRAM = 12  # items at a window's end that are looked up before the window is read
 
 
@@ -38,14 +40,19 @@ def longest_copy(output: str | bytes, records: Sequence[str | bytes]) -> Copy:
     """
     kind = type(output)
     if kind not in (str, bytes):
-        raise ValueError(f"output is {kind.__name__}; allowed: str or bytes")
+        raise Refusal("output is {kind}; allowed: str or bytes", kind=kind.__name__)
     automaton = _Automaton(output)
     grams = [{output[i : i + size] for i in range(len(output))} for size in range(LONGEST_GRAM + 1)]
     found = Copy(output[:0], 0, None, 0, 0)
     for number, record in enumerate(records):
         if type(record) is not kind:
             got = type(record).__name__
-            raise ValueError(f"record {number} is {got}; allowed: {kind.__name__}, as the output is")
+            raise Refusal(
+                "record {number} is {got}; allowed: {kind}, as the output is",
+                number=number,
+                got=got,
+                kind=kind.__name__,
+            )
         start, length = _longer_match(automaton, grams, record, found.length)
         if length > found.length:
             text = record[start : start + length]

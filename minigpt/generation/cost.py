@@ -13,6 +13,7 @@ import torch
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.kernels.decode import Decoder
+from minigpt.sentences import Refusal
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,11 @@ def compare_costs(
     """
     most = model.config.context_length
     if tokens < 1 or len(context_ids) < 1 or len(context_ids) + tokens - 1 > most:
-        raise ValueError(
-            f"{len(context_ids)} ids and {tokens} new ones are asked for; allowed: 1 or more of each, and "
-            f"{most + 1} in all"
+        raise Refusal(
+            "{count} ids and {tokens} new ones are asked for; allowed: 1 or more of each, and {most} in all",
+            count=len(context_ids),
+            tokens=tokens,
+            most=most + 1,
         )
     return _steps(model, list(context_ids), tokens, uncached_every)
 

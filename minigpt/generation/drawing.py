@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from minigpt.generation.filters import Chain
+from minigpt.sentences import Refusal
 
 SUM_TOLERANCE = 1e-4  # how far a distribution's sum may be from 1; float32 over 50,257 ids is off by 1e-6
 
@@ -47,7 +48,7 @@ def draw(probabilities: Tensor, generator: torch.Generator, kept: Tensor | None 
     if possible and kept is not None:
         possible = all(kept.to(rows.device).reshape(rows.shape).gather(-1, ids).flatten().tolist())
     if not possible:
-        raise ValueError(f"the draw gave the ids {got}; allowed: kept ids with a probability above 0")
+        raise Refusal("the draw gave the ids {got}; allowed: kept ids with a probability above 0", got=got)
     return ids.reshape(probabilities.shape[:-1])
 
 
@@ -85,9 +86,9 @@ def draw_with_dice(probabilities: Tensor, u: float) -> DiceDraw:
     Example: draw_with_dice(tensor([0.5, 0., 0.5]), 0.5) == DiceDraw(2, 0.5, 1.0).
     """
     if isinstance(u, bool) or not isinstance(u, int | float) or not 0.0 <= u < 1.0:
-        raise ValueError(f"u is {u!r}; allowed: a number from 0 up to but not including 1")
+        raise Refusal("u is {u!r}; allowed: a number from 0 up to but not including 1", u=u)
     if probabilities.dim() != 1:
-        raise ValueError(f"probabilities have shape {tuple(probabilities.shape)}; allowed: (V,)")
+        raise Refusal("probabilities have shape {shape}; allowed: (V,)", shape=tuple(probabilities.shape))
     _check_distribution(probabilities)
     sums = probabilities.detach().cpu().double().cumsum(-1)
     ends = sums / sums[-1]  # (V,), the last is exactly 1
@@ -100,11 +101,13 @@ def _check_distribution(probabilities: Tensor) -> None:
     known_type = probabilities.dtype in (torch.float32, torch.float64)
     if not known_type or probabilities.dim() == 0 or probabilities.numel() == 0:
         got = f"{probabilities.dtype} {tuple(probabilities.shape)}"
-        raise ValueError(f"probabilities are {got}; allowed: float32 or float64 of shape (..., V), not empty")
+        raise Refusal("probabilities are {got}; allowed: float32 or float64 of shape (..., V), not empty", got=got)
     lowest = probabilities.min().item()
     wrong = max(abs(total - 1) for total in probabilities.sum(-1).flatten().tolist())
     if not lowest >= 0 or wrong > SUM_TOLERANCE:  # a NaN anywhere makes `lowest` NaN
-        raise ValueError(
-            f"probabilities have the smallest value {lowest:g} and a sum {wrong:g} away from 1; "
-            "allowed: numbers from 0 that sum to 1"
+        raise Refusal(
+            "probabilities have the smallest value {lowest:g} and a sum {wrong:g} away from 1; "
+            "allowed: numbers from 0 that sum to 1",
+            lowest=lowest,
+            wrong=wrong,
         )

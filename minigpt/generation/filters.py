@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from minigpt.generation.settings import SampleConfig, check_temperature, check_top_k, check_top_p
+from minigpt.sentences import Refusal
 
 MASS_SLACK = 1e-12  # a mass this close to top_p has reached it: 0.7 + 0.1 is 0.7999999999999999 in float64
 PREFIX = 1024  # top-p sorts this many best tokens first, and all of them only if their mass is too small
@@ -58,11 +59,17 @@ def forbidden_mask(vocab_size: int, ids: Iterable[int], tokenizer_size: int | No
     """
     size = vocab_size if tokenizer_size is None else tokenizer_size
     if not 1 <= size <= vocab_size:
-        raise ValueError(f"tokenizer size is {size}; allowed: 1 to the model's vocabulary size {vocab_size}")
+        raise Refusal(
+            "tokenizer size is {size}; allowed: 1 to the model's vocabulary size {vocab_size}",
+            size=size,
+            vocab_size=vocab_size,
+        )
     mask = torch.arange(vocab_size) >= size
     for token_id in ids:
         if not 0 <= token_id < vocab_size:
-            raise ValueError(f"forbidden id is {token_id}; allowed: 0 to {vocab_size - 1}")
+            raise Refusal(
+                "forbidden id is {token_id}; allowed: 0 to {vocab_size}", token_id=token_id, vocab_size=vocab_size - 1
+            )
         mask[token_id] = True
     return mask
 
@@ -76,7 +83,7 @@ def forbid(logits: Tensor, forbidden: Tensor | None) -> Tensor:
         return logits
     if forbidden.dtype != torch.bool or forbidden.shape != logits.shape[-1:]:
         got = f"{forbidden.dtype} {tuple(forbidden.shape)}"
-        raise ValueError(f"forbidden is {got}; allowed: a bool tensor of shape ({logits.shape[-1]},)")
+        raise Refusal("forbidden is {got}; allowed: a bool tensor of shape ({shape},)", got=got, shape=logits.shape[-1])
     return logits.masked_fill(forbidden.to(logits.device), -math.inf)
 
 
@@ -92,7 +99,7 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
     temperature = check_temperature(temperature)
     best = logits.amax(-1, keepdim=True)  # (..., 1)
     if (best.min() if best.numel() > 1 else best).item() == -math.inf:
-        raise ValueError("no token left to sample: every token is forbidden or has the logit -inf")
+        raise Refusal("no token left to sample: every token is forbidden or has the logit -inf")
     if temperature == 0.0:
         return torch.full_like(logits, -math.inf).scatter(-1, logits.argmax(-1, keepdim=True), 0.0)
     below_best = logits - best
@@ -142,7 +149,7 @@ def rank_of(values: Tensor, token_id: int) -> int:
     Raises ValueError if the id is outside 0..V-1. Example: rank_of([0.2, 0.5, 0.2], 2) == 3.
     """
     if not 0 <= token_id < len(values):
-        raise ValueError(f"token id is {token_id}; allowed: 0 to {len(values) - 1}")
+        raise Refusal("token id is {token_id}; allowed: 0 to {count}", token_id=token_id, count=len(values) - 1)
     value = values[token_id]
     return 1 + int((values > value).sum()) + int((values[:token_id] == value).sum())
 
@@ -203,12 +210,14 @@ def _checked(logits: Tensor) -> Tensor:
     """Return the logits detached, as float32 or float64, or raise if they are unusable."""
     if not logits.is_floating_point() or logits.numel() == 0 or logits.dim() == 0:
         got = f"{logits.dtype} {tuple(logits.shape)}"
-        raise ValueError(f"logits are {got}; allowed: a float tensor of shape (..., V) with V of 1 or more")
+        raise Refusal("logits are {got}; allowed: a float tensor of shape (..., V) with V of 1 or more", got=got)
     if not logits.max().item() < math.inf:  # NaN, which max passes on, fails this comparison too
         position = (~(logits < math.inf)).nonzero()[0].tolist()
         where = f"id {position[-1]}" + (f" of row {position[:-1]}" if position[:-1] else "")
         value = logits[tuple(position)].item()
-        raise ValueError(f"non-finite logits: {value} at {where}; allowed: finite numbers or -inf")
+        raise Refusal(
+            "non-finite logits: {value} at {where}; allowed: finite numbers or -inf", value=value, where=where
+        )
     logits = logits.detach()
     return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 

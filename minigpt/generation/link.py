@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from minigpt.generation.settings import SampleConfig
+from minigpt.sentences import Refusal
 
 ORDER = ("temperature", "top_k", "top_p", "seed", "max_new_tokens")
 FEWEST, MOST = 2, 4  # columns
@@ -22,7 +23,12 @@ def read_columns(text: str) -> tuple[SampleConfig, ...]:
     """What `write_columns` wrote. Raises ValueError that names the column and what is wrong with it."""
     parts = text.split(";")
     if not FEWEST <= len(parts) <= MOST:
-        raise ValueError(f"{len(parts)} columns are given; allowed: {FEWEST} to {MOST}, separated by ;")
+        raise Refusal(
+            "{count} columns are given; allowed: {fewest} to {most}, separated by ;",
+            count=len(parts),
+            fewest=FEWEST,
+            most=MOST,
+        )
     return tuple(_read(number, part) for number, part in enumerate(parts, start=1))
 
 
@@ -35,12 +41,17 @@ def _read(number: int, text: str) -> SampleConfig:
     values = text.split(",")
     slides = values[5:] == ["slide"]
     if len(values) != 5 and not slides:
-        raise ValueError(f"column {number} is {text!r}; allowed: {', '.join(ORDER)}, then slide or nothing")
+        raise Refusal(
+            "column {number} is {text!r}; allowed: {order}, then slide or nothing",
+            number=number,
+            text=text,
+            order=", ".join(ORDER),
+        )
     try:
         temperature, top_k, top_p, seed, length = map(_number, values[:5])
         return SampleConfig(temperature, top_k, top_p, seed, length, "slide" if slides else "stop")
     except ValueError as error:
-        raise ValueError(f"column {number}, {text!r}: {error}") from error
+        raise Refusal("column {number}, {text!r}: {error}", number=number, text=text, error=error) from error
 
 
 def _number(text: str) -> int | float | str:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from minigpt.sentences import Refusal
+
 
 def distinct_n(items: Sequence, n: int) -> float | None:
     """Return distinct n-grams / all n-grams of a sequence (token ids, characters); None if it has none.
@@ -18,7 +20,7 @@ def distinct_n(items: Sequence, n: int) -> float | None:
     Example: distinct_n([5, 6, 5, 6], 2) == 2 / 3.
     """
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"n is {n!r}; allowed: a whole number from 1")
+        raise Refusal("n is {n!r}; allowed: a whole number from 1", n=n)
     total = len(items) - n + 1
     if total < 1:
         return None
@@ -46,7 +48,11 @@ def mean_surprise(chosen: Sequence[float]) -> float | None:
     """
     for place, probability in enumerate(chosen):
         if not 0.0 < probability <= 1.0:
-            raise ValueError(f"probability {place} is {probability!r}; allowed: above 0 and at most 1")
+            raise Refusal(
+                "probability {place} is {probability!r}; allowed: above 0 and at most 1",
+                place=place,
+                probability=probability,
+            )
     if len(chosen) == 0:
         return None
     return sum(abs(math.log(probability)) for probability in chosen) / len(chosen)
@@ -63,7 +69,7 @@ def entropy(probabilities: Sequence[float] | np.ndarray) -> float:
     total = float(values.sum())
     if values.ndim != 1 or not abs(total - 1.0) <= 1e-4 or values.min() < 0.0:
         got = f"shape {values.shape} and sum {total:g}"
-        raise ValueError(f"probabilities have {got}; allowed: (V,), none below 0, with sum 1")
+        raise Refusal("probabilities have {got}; allowed: (V,), none below 0, with sum 1", got=got)
     positive = values[values > 0.0]
     return abs(float((positive * np.log(positive)).sum()))
 
@@ -86,7 +92,7 @@ def first_difference(token_lists: Sequence[Sequence[int]]) -> int | None:
     Example: first_difference([[1, 2, 3], [1, 2, 4]]) == 2; first_difference([[1], [1, 2]]) == 1.
     """
     if len(token_lists) == 0:
-        raise ValueError("there are 0 token lists; allowed: 1 or more")
+        raise Refusal("there are 0 token lists; allowed: 1 or more")
     shortest = min(len(ids) for ids in token_lists)
     first = token_lists[0]
     for index in range(shortest):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from types import MappingProxyType
 
+from minigpt.sentences import Refusal
+
 CONTEXT_POLICIES = ("stop", "slide")
 LARGEST_SEED = 2**32 - 1
 
@@ -20,7 +22,7 @@ def check_temperature(value: object) -> float:
     """
     number = _as_float(value)
     if number is None or not (0.0 <= number < math.inf):
-        raise ValueError(f"temperature is {value!r}; allowed: 0 (greedy) or a finite number above 0")
+        raise Refusal("temperature is {value!r}; allowed: 0 (greedy) or a finite number above 0", value=value)
     return number
 
 
@@ -44,7 +46,7 @@ def check_top_p(value: object) -> float:
     """
     number = _as_float(value)
     if number is None or not (0.0 < number <= 1.0):
-        raise ValueError(f"top_p is {value!r}; allowed: a number in (0, 1], where 1 means off")
+        raise Refusal("top_p is {value!r}; allowed: a number in (0, 1], where 1 means off", value=value)
     return number
 
 
@@ -76,7 +78,10 @@ class SampleConfig:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.at_context_length not in CONTEXT_POLICIES:
-            raise ValueError(f"at_context_length is {self.at_context_length!r}; allowed: 'stop' or 'slide'")
+            raise Refusal(
+                "at_context_length is {at_context_length!r}; allowed: 'stop' or 'slide'",
+                at_context_length=self.at_context_length,
+            )
 
     @property
     def greedy(self) -> bool:
@@ -96,7 +101,11 @@ class SampleConfig:
         known = [field.name for field in fields(cls)]
         unknown = sorted(str(key) for key in values if key not in known)
         if unknown:
-            raise ValueError(f"unknown sampling settings {', '.join(unknown)}; allowed: {', '.join(known)}")
+            raise Refusal(
+                "unknown sampling settings {unknown}; allowed: {known}",
+                unknown=", ".join(unknown),
+                known=", ".join(known),
+            )
         return cls(**values)
 
 
@@ -116,7 +125,14 @@ def _as_int(name: str, value: object, low: int, high: int | None = None) -> int:
     if not is_whole or value < low or (high is not None and value > high):
         upper = "" if high is None else f" to {high}"
         off = " (0 is off)" if name == "top_k" else ""
-        raise ValueError(f"{name} is {value!r}; allowed: a whole number from {low}{upper}{off}")
+        raise Refusal(
+            "{name} is {value!r}; allowed: a whole number from {low}{upper}{off}",
+            name=name,
+            value=value,
+            low=low,
+            upper=upper,
+            off=off,
+        )
     return int(value)
 
 

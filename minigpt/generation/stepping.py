@@ -31,6 +31,7 @@ from minigpt.inspection.record import check_length
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.kernels.decode import Decoder
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 
 STOPS = ("eos", "context_limit", "length")
@@ -180,7 +181,7 @@ def generate(
     """
     columns = [settings] if isinstance(settings, SampleConfig) else list(settings)
     if not columns:
-        raise ValueError("there are 0 columns; allowed: 1 or more")
+        raise Refusal("there are 0 columns; allowed: 1 or more")
     reader = _Reader(model, tokenizer.eos, context_ids, columns, cached)
     dice = None if dice_seed is None else new_generator(dice_seed)
     return _rounds(reader, columns, never_drawn(model, tokenizer), dice)
@@ -228,16 +229,20 @@ class _Reader:
         self, model: MiniGPT, eos: int, context_ids: Sequence[int], columns: Sequence[SampleConfig], cached: bool
     ):
         if model.training:
-            raise ValueError("the model is in training mode, where dropout changes what it says; call eval() first")
+            raise Refusal("the model is in training mode, where dropout changes what it says; call eval() first")
         self.model, self.eos, self.most = model, eos, model.config.context_length
         self.texts = [list(context_ids) for _ in columns]
         if not 1 <= len(context_ids) <= self.most:
-            raise ValueError(
-                f"the context has {len(context_ids)} ids, BOS included; allowed: 1 to {self.most}, the context length"
+            raise Refusal(
+                "the context has {count} ids, BOS included; allowed: 1 to {most}, the context length",
+                count=len(context_ids),
+                most=self.most,
             )
         for id in context_ids:
             if not 0 <= id < model.config.vocab_size:
-                raise ValueError(f"context id is {id}; allowed: 0 to {model.config.vocab_size - 1}")
+                raise Refusal(
+                    "context id is {id}; allowed: 0 to {vocab_size}", id=id, vocab_size=model.config.vocab_size - 1
+                )
         capacity = min(self.most, len(context_ids) + max(column.max_new_tokens for column in columns))
         self.decoder = Decoder(model) if cached else None
         self.cache = KVCache(model.config, batch=1, capacity=capacity) if cached else None

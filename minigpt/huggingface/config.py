@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from minigpt.config import DTYPES, ModelConfig
+from minigpt.sentences import Refusal
 from minigpt.storage.json_objects import read_object
 from minigpt.validation import one_of
 
@@ -35,12 +36,14 @@ def read_config(folder: str | Path, dtype: str = "float32") -> ModelConfig:
     one_of("dtype", dtype, DTYPES)
     path = Path(folder) / CONFIG_FILE
     if not path.is_file():
-        raise ValueError(f"{folder} is not a folder of a GPT-2 model: it has no {CONFIG_FILE}")
+        raise Refusal(
+            "{folder} is not a folder of a GPT-2 model: it has no {config_file}", folder=folder, config_file=CONFIG_FILE
+        )
     content = read_object(path)
     try:
         return _config(content, dtype)
     except ValueError as error:
-        raise ValueError(f"{path} cannot be used: {error}") from error
+        raise Refusal("{path} cannot be used: {error}", path=path, error=error) from error
 
 
 def config_object(config: ModelConfig) -> dict:
@@ -50,7 +53,7 @@ def config_object(config: ModelConfig) -> dict:
     """
     found = obstacles(config)
     if found:
-        raise ValueError(f"GPT-2's architecture cannot hold this model: {'; '.join(found)}")
+        raise Refusal("GPT-2's architecture cannot hold this model: {found}", found="; ".join(found))
     published = {ours: theirs for theirs, ours in reversed(_ACTIVATIONS.items())}
     return {
         "model_type": "gpt2",
@@ -82,16 +85,26 @@ def obstacles(config: ModelConfig) -> list[str]:
 
 def _config(content: dict, dtype: str) -> ModelConfig:
     if content.get("model_type") != "gpt2":
-        raise ValueError(f"model_type must be 'gpt2', got {content.get('model_type')!r:.40}")
+        raise Refusal("model_type must be 'gpt2', got {get!r:.40}", get=content.get("model_type"))
     lacking = [name for name in _SIZES.values() if content.get(name) is None]
     if lacking:
-        raise ValueError(f"it lacks {', '.join(lacking)}")
+        raise Refusal("it lacks {lacking}", lacking=", ".join(lacking))
     for name, (value, meaning) in _FIXED.items():
         if content.get(name, value) is not value:
-            raise ValueError(f"{name} must be {json.dumps(value)}, got {content[name]!r:.40}: {meaning}")
+            raise Refusal(
+                "{name} must be {dumps}, got {content!r:.40}: {meaning}",
+                name=name,
+                dumps=json.dumps(value),
+                content=content[name],
+                meaning=meaning,
+            )
     activation = content.get("activation_function", "gelu_new")
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
-        raise ValueError(f"activation_function must be one of {', '.join(_ACTIVATIONS)}, got {activation!r:.40}")
+        raise Refusal(
+            "activation_function must be one of {activations}, got {activation!r:.40}",
+            activations=", ".join(_ACTIVATIONS),
+            activation=activation,
+        )
     width, inner = content["n_embd"], content.get("n_inner")
     return ModelConfig(
         **{ours: content[theirs] for ours, theirs in _SIZES.items()},
@@ -111,7 +124,8 @@ def _dropout(content: dict) -> float:
     found = {name: content.get(name, 0.1) for name in _DROPOUTS}
     if len({repr(value) for value in found.values()}) > 1:
         listed = ", ".join(f"{name} {value!r:.20}" for name, value in found.items())
-        raise ValueError(
-            f"this model has one dropout, the file has {listed}; make them equal, which changes nothing but training"
+        raise Refusal(
+            "this model has one dropout, the file has {listed}; make them equal, which changes nothing but training",
+            listed=listed,
         )
     return found["attn_pdrop"]

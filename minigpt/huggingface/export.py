@@ -17,6 +17,7 @@ from minigpt.huggingface.weights import save_gpt2
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import parameter_count
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.tokenizers.base import Tokenizer
 
@@ -36,7 +37,7 @@ def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> s
     unfinished = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}")
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ValueError(f"{folder} exists and is not empty; choose another folder")
+            raise Refusal("{folder} exists and is not empty; choose another folder", folder=folder)
         unfinished.mkdir(parents=True)
         reason = _write(unfinished, model, tokenizer)
         if folder.exists():
@@ -44,7 +45,7 @@ def export_folder(folder: str | Path, model: MiniGPT, tokenizer: Tokenizer) -> s
         unfinished.rename(folder)
         return reason
     except OSError as error:
-        raise ValueError(f"{folder} cannot be written: {error.strerror}") from error
+        raise Refusal("{folder} cannot be written: {strerror}", folder=folder, strerror=error.strerror) from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -67,9 +68,11 @@ def check_download(config: ModelConfig) -> None:
     """Raises ValueError for a model whose weights are beyond the limit of bytes for a zip file in memory."""
     size, most = parameter_count(config) * getattr(torch, config.dtype).itemsize, limit("MINIGPT_EXPORT_BYTES")
     if size > most:
-        raise ValueError(
-            f"the weights of this model have {size:,} bytes, a download at most {most:,}; "
-            "python -m minigpt export writes them into a folder"
+        raise Refusal(
+            "the weights of this model have {size:,} bytes, a download at most {most:,}; python "
+            "-m minigpt export writes them into a folder",
+            size=size,
+            most=most,
         )
 
 

@@ -3,6 +3,8 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from minigpt.sentences import Refusal
+
 GPT2_REPO = "openai-community/gpt2"
 WANTED = ("config.json", "model.safetensors", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json")
 BY_HAND = (
@@ -24,16 +26,20 @@ def download_gpt2(repo: str = GPT2_REPO) -> Path:
     """
     by_hand = BY_HAND.format(repo=repo)
     if not can_download():
-        raise ValueError(f"the package huggingface_hub is not installed; install it, or {by_hand}")
+        raise Refusal("the package huggingface_hub is not installed; install it, or {by_hand}", by_hand=by_hand)
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError
 
     try:
         return Path(snapshot_download(repo, allow_patterns=list(WANTED)))
     except HFValidationError as error:
-        raise ValueError(f"{repo!r:.80} is not the name of a repository, such as {GPT2_REPO}") from error
+        raise Refusal(
+            "{repo!r:.80} is not the name of a repository, such as {gpt2_repo}", repo=repo, gpt2_repo=GPT2_REPO
+        ) from error
     except (OSError, *_network_errors()) as error:
-        raise ValueError(f"{repo} could not be downloaded ({type(error).__name__}); {by_hand}") from error
+        raise Refusal(
+            "{repo} could not be downloaded ({kind}); {by_hand}", repo=repo, kind=type(error).__name__, by_hand=by_hand
+        ) from error
 
 
 def _network_errors() -> tuple[type[Exception], ...]:

@@ -24,6 +24,7 @@ from minigpt.huggingface.tokenizer_json import import_tokenizer
 from minigpt.huggingface.weights import INDEX, check_gpt2, load_gpt2, weight_files
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import parameter_count
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.owners import mark, new_id
@@ -73,12 +74,12 @@ def look_into(folder: str | Path) -> FolderFacts:
     try:
         folder = Path(folder).expanduser().absolute()
         if not folder.is_dir():
-            raise ValueError(f"there is no folder {folder}")
+            raise Refusal("there is no folder {folder}", folder=folder)
         config = check_gpt2(folder)
         size = sum(path.stat().st_size for path in weight_files(folder))
         return FolderFacts(folder, config, parameter_count(config), size, _fitting_tokenizer(folder, config))
     except OSError as error:
-        raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
+        raise Refusal("{folder} cannot be read: {strerror}", folder=folder, strerror=error.strerror) from error
 
 
 def folder_tokenizer(folder: str | Path) -> Tokenizer:
@@ -94,7 +95,7 @@ def folder_tokenizer(folder: str | Path) -> Tokenizer:
             return load_tokenizer(folder / OWN_TOKENIZER)
         return read_gpt2_tokenizer(folder)
     except OSError as error:
-        raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
+        raise Refusal("{folder} cannot be read: {strerror}", folder=folder, strerror=error.strerror) from error
 
 
 def folder_stamps(folder: Path) -> dict[str, tuple[int, int]]:
@@ -119,7 +120,7 @@ def load_folder(folder: str | Path, dtype: str = "float32") -> tuple[MiniGPT, To
     try:
         return load_gpt2(facts.folder, dtype), facts.tokenizer
     except OSError as error:
-        raise ValueError(f"{folder} cannot be read: {error.strerror}") from error
+        raise Refusal("{folder} cannot be read: {strerror}", folder=folder, strerror=error.strerror) from error
 
 
 def import_folder(folder: str | Path, browser: str = "") -> str:
@@ -139,7 +140,11 @@ def import_folder(folder: str | Path, browser: str = "") -> str:
         content = {"format": FORMAT} | asdict(record) | {"folder": str(record.folder)}
         write_atomic(imports_store() / f"{id}.json", json.dumps(content, indent=2).encode())
     except OSError as error:
-        raise ValueError(f"the import cannot be noted in {imports_store()}: {error.strerror}") from error
+        raise Refusal(
+            "the import cannot be noted in {imports_store}: {strerror}",
+            imports_store=imports_store(),
+            strerror=error.strerror,
+        ) from error
     return PREFIX + id
 
 
@@ -166,12 +171,16 @@ def find_import(name: str) -> Import:
     """
     record = _record(name)
     if not record.folder.is_dir():
-        raise ValueError(f"the folder {record.folder} of this model is gone; put it back or open another one")
+        raise Refusal(
+            "the folder {folder} of this model is gone; put it back or open another one", folder=record.folder
+        )
     now = folder_stamps(record.folder)
     changed = sorted(file for file in now.keys() | record.files.keys() if now.get(file) != record.files.get(file))
     if changed:
-        raise ValueError(
-            f"the folder {record.folder} has changed since it was opened here ({', '.join(changed)}); open it again"
+        raise Refusal(
+            "the folder {folder} has changed since it was opened here ({changed}); open it again",
+            folder=record.folder,
+            changed=", ".join(changed),
         )
     return record
 
@@ -199,28 +208,31 @@ def load_import(name: str) -> tuple[MiniGPT, Tokenizer]:
 def forget_import(name: str, browser: str) -> None:
     """Remove the record of an import; the folder stays. Raises ValueError unless this browser made it."""
     if _record(name).owner != mark(browser):
-        raise ValueError("this import was made in another browser, which alone can remove it")
+        raise Refusal("this import was made in another browser, which alone can remove it")
     (imports_store() / f"{name.removeprefix(PREFIX)}.json").unlink(missing_ok=True)
 
 
 def _record(name: str) -> Import:
     path = imports_store() / f"{name.removeprefix(PREFIX)}.json"
     if not is_import(name) or not path.is_file():
-        raise ValueError(f"there is no import {name!r:.60} here: it was removed, or the link is wrong")
+        raise Refusal("there is no import {name!r:.60} here: it was removed, or the link is wrong", name=name)
     content = read_object(path)
     try:
         if content.pop("format", None) != FORMAT:
-            raise ValueError(f"it is not of format {FORMAT}")
+            raise Refusal("it is not of format {format}", format=FORMAT)
         files = {file: (size, modified) for file, (size, modified) in content["files"].items()}
         return Import(Path(content["folder"]), files, content["owner"], content["created"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
 
 
 def _fitting_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
     tokenizer = folder_tokenizer(folder)
     if tokenizer.vocab_size > config.vocab_size:
-        raise ValueError(
-            f"the tokenizer in {folder} has {tokenizer.vocab_size:,} ids, the model knows {config.vocab_size:,} only"
+        raise Refusal(
+            "the tokenizer in {folder} has {vocab_size:,} ids, the model knows {vocab_size2:,} only",
+            folder=folder,
+            vocab_size=tokenizer.vocab_size,
+            vocab_size2=config.vocab_size,
         )
     return tokenizer

@@ -1,5 +1,6 @@
 """Byte BPE over whole texts in the form of Hugging Face's tokenizer.json: ByteLevel with use_regex false."""
 
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import FIRST_MERGE, SPECIALS, ByteBPE
 from minigpt.tokenizers.bytes_to_unicode import to_letters
@@ -20,9 +21,12 @@ def bpe_parts(tokenizer: Tokenizer) -> tuple[dict, dict, dict]:
     for id, piece in enumerate(letters):
         if vocab.setdefault(piece, id) != id:
             first, second = tokenizer.merge_rank(vocab[piece]), tokenizer.merge_rank(id)
-            raise ValueError(
-                f"merges {first} and {second} both make {tokenizer.piece_label(id)!r:.60}; "
-                "Hugging Face's tokenizer.json has one id for a piece, so that the ids would differ"
+            raise Refusal(
+                "merges {first} and {second} both make {piece_label!r:.60}; Hugging Face's "
+                "tokenizer.json has one id for a piece, so that the ids would differ",
+                first=first,
+                second=second,
+                piece_label=tokenizer.piece_label(id),
             )
     merges = [[letters[left], letters[right]] for left, right in tokenizer.merges]
     return _WHOLE_TEXTS, _WHOLE_TEXTS, {"type": "BPE", "vocab": vocab, "merges": merges}
@@ -37,14 +41,16 @@ def read_bpe(content: dict) -> ByteBPE | RenumberedBPE:
     _refuse_settings(model, content.get("pre_tokenizer"))
     vocab, merges = model.get("vocab"), model.get("merges")
     if not isinstance(vocab, dict) or not isinstance(merges, list):
-        raise ValueError("its model needs a vocab object and a list of merges")
+        raise Refusal("its model needs a vocab object and a list of merges")
     known, pairs = _learned(merges)
     for piece, id in vocab.items():
         if piece not in known:
-            raise ValueError(f"its piece {piece!r:.60} with id {id!r:.20} is no byte, and no merge makes it")
+            raise Refusal(
+                "its piece {piece!r:.60} with id {id!r:.20} is no byte, and no merge makes it", piece=piece, id=id
+            )
     for piece in known:
         if piece not in vocab and piece not in _SPECIALS:
-            raise ValueError(f"its piece {piece!r:.60} has no id")
+            raise Refusal("its piece {piece!r:.60} has no id", piece=piece)
     if all(type(id) is int and id == known[piece] for piece, id in vocab.items()):
         return ByteBPE(pairs)
     missing = [piece for piece in _SPECIALS if piece not in vocab]
@@ -61,12 +67,14 @@ def _letters(tokenizer: Tokenizer, id: int) -> str:
 def _refuse_settings(model: dict, words) -> None:
     for name, value in _PLAIN.items():
         if model.get(name) not in (None, value):
-            raise ValueError(f"its model has {name} {model[name]!r:.40}, under which texts get other ids")
+            raise Refusal(
+                "its model has {name} {model!r:.40}, under which texts get other ids", name=name, model=model[name]
+            )
     words = words if isinstance(words, dict) else {"type": words}
     if words.get("type") != "ByteLevel":
-        raise ValueError(f"its pre-tokenizer must be ByteLevel, got {words.get('type')!r:.40}")
+        raise Refusal("its pre-tokenizer must be ByteLevel, got {get!r:.40}", get=words.get("type"))
     if words.get("add_prefix_space") is not False:
-        raise ValueError("its pre-tokenizer puts a space before every text (add_prefix_space)")
+        raise Refusal("its pre-tokenizer puts a space before every text (add_prefix_space)")
 
 
 def _learned(merges: list) -> tuple[dict[str, int], list[tuple[int, int]]]:
@@ -75,13 +83,19 @@ def _learned(merges: list) -> tuple[dict[str, int], list[tuple[int, int]]]:
     for rank, merge in enumerate(merges):
         parts = merge.split(" ") if isinstance(merge, str) else merge
         if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
-            raise ValueError(f"merge {rank} must join two pieces, got {merge!r:.60}")
+            raise Refusal("merge {rank} must join two pieces, got {merge!r:.60}", rank=rank, merge=merge)
         for part in parts:
             if part not in known:
-                raise ValueError(f"merge {rank} joins {part!r:.60}, which is no byte, and no earlier merge makes it")
+                raise Refusal(
+                    "merge {rank} joins {part!r:.60}, which is no byte, and no earlier merge makes it",
+                    rank=rank,
+                    part=part,
+                )
         piece = "".join(parts)
         if piece in known:
-            raise ValueError(f"merge {rank} makes {piece!r:.60} again; here each merge makes an id of its own")
+            raise Refusal(
+                "merge {rank} makes {piece!r:.60} again; here each merge makes an id of its own", rank=rank, piece=piece
+            )
         known[piece] = FIRST_MERGE + rank
         pairs.append((known[parts[0]], known[parts[1]]))
     return known | _SPECIALS, pairs

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import MOST_BYTES, read_object
 from minigpt.tokenizers.bytes_to_unicode import from_letters, to_letters
@@ -91,7 +92,9 @@ def _from_one_file(path: Path) -> tuple[dict, list, dict]:
     model, added, words = (content.get(name) for name in ("model", "added_tokens", "pre_tokenizer"))
     objects = isinstance(model, dict) and isinstance(words, dict | None) and isinstance(added, list)
     if not objects or not all(isinstance(one, dict) for one in added):
-        raise ValueError(f"{path} is not a tokenizer: it needs the objects model and pre_tokenizer, and added_tokens")
+        raise Refusal(
+            "{path} is not a tokenizer: it needs the objects model and pre_tokenizer, and added_tokens", path=path
+        )
     _refuse_differences(path, content, model)
     return model.get("vocab"), model.get("merges"), {one.get("content"): one.get("id") for one in added}
 
@@ -99,23 +102,37 @@ def _from_one_file(path: Path) -> tuple[dict, list, dict]:
 def _refuse_differences(path: Path, content: dict, model: dict) -> None:
     for name, value in _PLAIN.items():
         if model.get(name) not in (None, value):
-            raise ValueError(f"{path}: model.{name} is {model[name]!r:.40}; GPT-2 has {value!r}")
+            raise Refusal(
+                "{path}: model.{name} is {model!r:.40}; GPT-2 has {value!r}",
+                path=path,
+                name=name,
+                model=model[name],
+                value=value,
+            )
     if content.get("normalizer") is not None:
-        raise ValueError(f"{path} has a normalizer, which changes texts; GPT-2 has none")
+        raise Refusal("{path} has a normalizer, which changes texts; GPT-2 has none", path=path)
     words = {"use_regex": True} | (content.get("pre_tokenizer") or {})
     for name, value in _WORDS.items():
         found = words.get(name)
         if name != "trim_offsets" and found != value:  # trim_offsets moves no border
-            raise ValueError(f"{path}: pre_tokenizer.{name} is {found!r:.40}; GPT-2 has {value!r}")
+            raise Refusal(
+                "{path}: pre_tokenizer.{name} is {found!r:.40}; GPT-2 has {value!r}",
+                path=path,
+                name=name,
+                found=found,
+                value=value,
+            )
 
 
 def _from_two_files(folder: Path) -> tuple[dict, list, dict]:
     for name in ("vocab.json", "merges.txt"):
         if not (folder / name).is_file():
-            raise ValueError(f"{folder} has no tokenizer: it needs tokenizer.json, or vocab.json and merges.txt")
+            raise Refusal(
+                "{folder} has no tokenizer: it needs tokenizer.json, or vocab.json and merges.txt", folder=folder
+            )
     config = folder / "tokenizer_config.json"
     if config.is_file() and read_object(config).get("add_prefix_space"):
-        raise ValueError(f"{config}: add_prefix_space is true; GPT-2 has false")
+        raise Refusal("{config}: add_prefix_space is true; GPT-2 has false", config=config)
     added = folder / "added_tokens.json"
     names = read_object(added) if added.is_file() else {}
     vocab = read_object(folder / "vocab.json")
@@ -125,12 +142,16 @@ def _from_two_files(folder: Path) -> tuple[dict, list, dict]:
 def _merge_lines(path: Path) -> list[str]:
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise ValueError(f"it has {path.stat().st_size:,} bytes, at most {MOST_BYTES:,} are read")
+            raise Refusal(
+                "it has {st_size:,} bytes, at most {most_bytes:,} are read",
+                st_size=path.stat().st_size,
+                most_bytes=MOST_BYTES,
+            )
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+        raise Refusal("{path} cannot be read: {strerror}", path=path, strerror=error.strerror) from error
     except ValueError as error:
-        raise ValueError(f"{path} cannot be used: {error}") from error
+        raise Refusal("{path} cannot be used: {error}", path=path, error=error) from error
     return [line for line in lines[lines[0].startswith("#version") :] if line]
 
 
@@ -138,18 +159,20 @@ def _tokenizer(path: Path, vocab: dict, merges: Iterable, added: dict) -> GPT2To
     try:
         return _of_parts(vocab, merges, added)
     except ValueError as error:
-        raise ValueError(f"{path} cannot be used: {error}") from error
+        raise Refusal("{path} cannot be used: {error}", path=path, error=error) from error
 
 
 def _of_parts(vocab: dict, merges: Iterable, added: dict) -> GPT2Tokenizer:
     """From pieces in letters with their ids, merges as `left right` or [left, right], and names of special ids."""
     if not isinstance(vocab, dict) or not isinstance(merges, list):
-        raise ValueError("it needs a vocab object and a list of merges")
+        raise Refusal("it needs a vocab object and a list of merges")
     if END not in added or added[END] is None:
-        raise ValueError(f"{END}, which begins and ends a text, is not among its special tokens")
+        raise Refusal("{end}, which begins and ends a text, is not among its special tokens", end=END)
     named = vocab | added
     if not all(type(id) is int for id in named.values()) or sorted(named.values()) != [*range(len(named))]:
-        raise ValueError(f"its {len(named):,} pieces must have the ids 0 to {len(named) - 1}, each once")
+        raise Refusal(
+            "its {count:,} pieces must have the ids 0 to {count2}, each once", count=len(named), count2=len(named) - 1
+        )
     specials = {id: name for name, id in added.items()}
     pieces = [b""] * len(named)
     for letters, id in vocab.items():
@@ -160,8 +183,8 @@ def _of_parts(vocab: dict, merges: Iterable, added: dict) -> GPT2Tokenizer:
 def _pair(rank: int, merge: str | list[str], vocab: dict[str, int]) -> tuple[int, int]:
     parts = merge.split(" ") if isinstance(merge, str) else merge
     if not isinstance(parts, list) or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"merge {rank} must join two pieces, got {merge!r:.60}")
+        raise Refusal("merge {rank} must join two pieces, got {merge!r:.60}", rank=rank, merge=merge)
     for part in parts:
         if part not in vocab:
-            raise ValueError(f"merge {rank} joins {part!r:.60}, which has no id")
+            raise Refusal("merge {rank} joins {part!r:.60}, which has no id", rank=rank, part=part)
     return vocab[parts[0]], vocab[parts[1]]

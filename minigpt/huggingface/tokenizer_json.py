@@ -14,6 +14,7 @@ from pathlib import Path
 from minigpt.huggingface.tokenizer_bpe import bpe_parts, read_bpe
 from minigpt.huggingface.tokenizer_chars import chars_parts, read_chars
 from minigpt.huggingface.tokenizer_gpt2 import gpt2_object, is_gpt2_tokenizer, read_gpt2_file
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.tokenizers.base import Tokenizer
@@ -47,11 +48,11 @@ def import_tokenizer(path: str | Path) -> Tokenizer:
     try:
         kind = _kind(content.get("model"))
         if kind not in _READERS:
-            raise ValueError(f"its model must be BPE over bytes or WordLevel over characters, got {kind}")
+            raise Refusal("its model must be BPE over bytes or WordLevel over characters, got {kind}", kind=kind)
         _refuse_changes(content)
         return _READERS[kind](content)
     except ValueError as error:
-        raise ValueError(f"{path} cannot be used: {error}") from error
+        raise Refusal("{path} cannot be used: {error}", path=path, error=error) from error
 
 
 def _object(tokenizer: Tokenizer) -> dict:
@@ -75,21 +76,22 @@ def _object(tokenizer: Tokenizer) -> dict:
 def _refuse_changes(content: dict) -> None:
     """Raises ValueError for a step around the model that changes texts or ids."""
     if content.get("normalizer"):
-        raise ValueError(
-            f"it has the normalizer {_kind(content['normalizer'])}, which changes texts before they are cut"
+        raise Refusal(
+            "it has the normalizer {kind}, which changes texts before they are cut", kind=_kind(content["normalizer"])
         )
     added = content.get("added_tokens")
     if added:
         names = [one.get("content") for one in added if isinstance(one, dict)] if isinstance(added, list) else added
-        raise ValueError(
-            f"it cuts the added tokens {names!r:.60} out of typed text; here typed text never becomes a special id"
+        raise Refusal(
+            "it cuts the added tokens {names!r:.60} out of typed text; here typed text never becomes a special id",
+            names=names,
         )
     for step in ("truncation", "padding"):
         if content.get(step):
-            raise ValueError(f"it has {step}, which changes the ids of a text by its length")
+            raise Refusal("it has {step}, which changes the ids of a text by its length", step=step)
     after = content.get("post_processor")
     if after and _kind(after) != "ByteLevel":  # which only moves offsets
-        raise ValueError(f"it has the post-processor {_kind(after)}, which adds ids to texts")
+        raise Refusal("it has the post-processor {kind}, which adds ids to texts", kind=_kind(after))
 
 
 def _kind(step) -> str:

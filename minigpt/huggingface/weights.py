@@ -18,6 +18,7 @@ from minigpt.config import ModelConfig
 from minigpt.huggingface.config import CONFIG_FILE, config_object, read_config
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.sentences import Refusal
 from minigpt.sizing.memory import check_model
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
@@ -124,7 +125,12 @@ def _plan(folder: Path, dtype: str) -> _Plan:
     plan = _Plan(model, wanted, _stored(folder))
     faults = _faults(plan)
     if faults:
-        raise ValueError(f"the weights in {folder} do not fit its {CONFIG_FILE}: the folder {'; '.join(faults)}")
+        raise Refusal(
+            "the weights in {folder} do not fit its {config_file}: the folder {faults}",
+            folder=folder,
+            config_file=CONFIG_FILE,
+            faults="; ".join(faults),
+        )
     return plan
 
 
@@ -135,7 +141,13 @@ def _stored(folder: Path) -> dict[str, StoredTensor]:
         for stored in stored_tensors(path):
             short = stored.name.removeprefix(_PREFIX)
             if short in placed:
-                raise ValueError(f"{folder} holds {short} twice, as {placed[short].name} and as {stored.name}")
+                raise Refusal(
+                    "{folder} holds {short} twice, as {name} and as {name2}",
+                    folder=folder,
+                    short=short,
+                    name=placed[short].name,
+                    name2=stored.name,
+                )
             placed[short] = stored
     return {short: stored for short, stored in placed.items() if not _BUFFER.fullmatch(short)}
 
@@ -147,19 +159,25 @@ def weight_files(folder: Path) -> list[Path]:
     if (folder / INDEX).is_file():
         placed = read_object(folder / INDEX).get("weight_map")
         if not isinstance(placed, dict) or not all(isinstance(name, str) for name in placed.values()):
-            raise ValueError(f"{folder / INDEX} is damaged: its weight_map must give a file name for each tensor")
+            raise Refusal(
+                "{folder} is damaged: its weight_map must give a file name for each tensor", folder=folder / INDEX
+            )
         names = sorted(set(placed.values()))
         for name in names:
             if Path(name).name != name or not (folder / name).is_file():
-                raise ValueError(f"{folder / INDEX} names the file {name!r:.80}, which is not in the folder")
+                raise Refusal(
+                    "{folder} names the file {name!r:.80}, which is not in the folder", folder=folder / INDEX, name=name
+                )
         return [folder / name for name in names]
     if any(folder.glob("*.bin")) or any(folder.glob("*.h5")) or any(folder.glob("*.msgpack")):
-        raise ValueError(
-            f"{folder} holds its weights in another format than {WEIGHTS}; a pickle is never opened here. Convert it "
-            "once, where you trust it, with transformers: GPT2LMHeadModel.from_pretrained(folder)"
-            ".save_pretrained(new_folder)"
+        raise Refusal(
+            "{folder} holds its weights in another format than {weights}; a pickle is never "
+            "opened here. Convert it once, where you trust it, with transformers: "
+            "GPT2LMHeadModel.from_pretrained(folder).save_pretrained(new_folder)",
+            folder=folder,
+            weights=WEIGHTS,
         )
-    raise ValueError(f"{folder} has no weights: it needs {WEIGHTS}")
+    raise Refusal("{folder} has no weights: it needs {weights}", folder=folder, weights=WEIGHTS)
 
 
 def _faults(plan: _Plan) -> list[str]:
@@ -190,7 +208,11 @@ def _listed(names: Iterable[str]) -> str:
 def _check_tied(folder: Path, table: torch.Tensor, head: torch.Tensor) -> None:
     if not torch.equal(table, head):
         difference = (table - head).abs().max().item()
-        raise ValueError(
-            f"{folder}: {CONFIG_FILE} ties the head to the token table, but lm_head.weight differs from wte.weight "
-            f"by up to {difference:.3g}; set tie_word_embeddings to false if the head is its own"
+        raise Refusal(
+            "{folder}: {config_file} ties the head to the token table, but lm_head.weight "
+            "differs from wte.weight by up to {difference:.3g}; set tie_word_embeddings to false "
+            "if the head is its own",
+            folder=folder,
+            config_file=CONFIG_FILE,
+            difference=difference,
         )

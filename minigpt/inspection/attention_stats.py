@@ -8,6 +8,7 @@ from math import exp
 
 import torch
 
+from minigpt.sentences import Refusal
 from minigpt.validation import whole
 
 
@@ -68,8 +69,11 @@ def read_query(weights: torch.Tensor, ids: torch.Tensor, query: int) -> QueryRea
     whole("query", query, least=0, most=len(ids) - 1)
     row = weights.double()
     if row.shape != ids.shape or abs(row.sum().item() - 1) > 1e-5:
-        raise ValueError(
-            f"weights must be one for each of {len(ids)} keys and sum to 1, got {len(row)} that sum to {row.sum():.6g}"
+        raise Refusal(
+            "weights must be one for each of {count} keys and sum to 1, got {count2} that sum to {sum:.6g}",
+            count=len(ids),
+            count2=len(row),
+            sum=row.sum(),
         )
     seen = row[: query + 1]
     same = ids[:query] == ids[query]
@@ -94,9 +98,9 @@ def read_heads(weights: torch.Tensor, ids: torch.Tensor) -> list[HeadReading]:
     """
     size = len(ids)
     if size < 2:
-        raise ValueError(f"a reading needs at least 2 positions, got {size}")
+        raise Refusal("a reading needs at least 2 positions, got {size}", size=size)
     if weights.ndim != 3 or weights.shape[1:] != (size, size):
-        raise ValueError(f"weights must be (heads, {size}, {size}), got {tuple(weights.shape)}")
+        raise Refusal("weights must be (heads, {size}, {size}), got {shape}", size=size, shape=tuple(weights.shape))
     rows = weights.double()[:, 1:]  # (H, T-1, T), the queries with a choice
     same = (ids[:, None] == ids).tril(-1)[1:]  # (T-1, T)
     repeats = same.any(-1)

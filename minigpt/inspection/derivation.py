@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from minigpt.inspection.recompute import StageAt, activate
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import Stage, Trace
+from minigpt.sentences import Refusal
 from minigpt.validation import whole
 
 Term = tuple[int | float | str, ...]
@@ -51,7 +52,12 @@ def worked(
     shown = here.shown
     place = coordinate if isinstance(coordinate, tuple) else (coordinate,)
     if len(place) != shown.ndim:
-        raise ValueError(f"{stage.name} has coordinates of {shown.ndim} numbers, got {coordinate!r}")
+        raise Refusal(
+            "{name} has coordinates of {ndim} numbers, got {coordinate!r}",
+            name=stage.name,
+            ndim=shown.ndim,
+            coordinate=coordinate,
+        )
     for index, size in zip(place, shown.shape, strict=True):
         whole("coordinate", index, least=0, most=size - 1)
     work = _WORK[here.kind](here, *place)

@@ -7,6 +7,7 @@ import torch
 from minigpt.corpus.batches import Batch
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import Trace
+from minigpt.sentences import Refusal
 from minigpt.validation import whole
 
 
@@ -32,7 +33,7 @@ def edit_token(model: MiniGPT, batch: Batch, position: int, id: int, before: Tra
     whole("id", id, least=0, most=model.config.vocab_size - 1)
     own = ids[0, position].item()
     if id == own:
-        raise ValueError(f"id {id} already stands at position {position}; choose another one")
+        raise Refusal("id {id} already stands at position {position}; choose another one", id=id, position=position)
     changed = ids.clone()
     changed[0, position] = id
     old = _seen(model, ids, valid) if before is None else _of(before)

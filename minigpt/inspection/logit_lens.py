@@ -14,6 +14,7 @@ import torch
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.linear import linear
 from minigpt.model.trace import Stage, Trace
+from minigpt.sentences import Refusal
 from minigpt.validation import whole
 
 
@@ -37,9 +38,9 @@ def logit_lens(model: MiniGPT, trace: Trace, positions: Sequence[int], record: i
     MG-1, untrained, position 5: the last row is the trace's logits, bit for bit.
     """
     if model.config != trace.config:
-        raise ValueError("the trace is of a model with another config; trace this model first")
+        raise Refusal("the trace is of a model with another config; trace this model first")
     if not positions:
-        raise ValueError("a lens needs at least one position, got none")
+        raise Refusal("a lens needs at least one position, got none")
     for position in positions:
         whole("position", position, least=0, most=trace.ids.shape[1] - 1)
     where = list(positions)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from minigpt.sentences import Refusal
 from minigpt.validation import whole
 
 _AT_ONCE = 16  # positions whose float64 distributions are in memory together
@@ -158,10 +159,14 @@ def predict(logits: torch.Tensor) -> Prediction:
     0.5
     """
     if logits.ndim != 1 or not len(logits):
-        raise ValueError(f"logits must be of one position, (V,), got shape {tuple(logits.shape)}")
+        raise Refusal("logits must be of one position, (V,), got shape {shape}", shape=tuple(logits.shape))
     values = logits.detach().numpy().astype(np.float64)
     if not np.isfinite(values).all():
-        raise ValueError(f"logits must be finite, got {values[~np.isfinite(values)][0]} at id {_first_bad(values)}")
+        raise Refusal(
+            "logits must be finite, got {values} at id {first_bad}",
+            values=values[~np.isfinite(values)][0],
+            first_bad=_first_bad(values),
+        )
     return Prediction(values)
 
 

@@ -15,6 +15,7 @@ import torch
 
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import BlockTrace, Stage, Trace
+from minigpt.sentences import Refusal
 from minigpt.validation import whole
 
 # Both are times the greatest shown |value| when that exceeds 1. Float64: the acceptance limit of the first text.
@@ -68,7 +69,7 @@ class StageAt:
         whole("position", position, least=0, most=positions - 1)
         whole("record", record, least=0, most=records - 1)
         if model.config != trace.config:
-            raise ValueError("the trace is of a model with another config; trace this model first")
+            raise Refusal("the trace is of a model with another config; trace this model first")
         trace.stage(stage.name, stage.block)
         self.model, self.trace, self.stage = model, trace, stage
         self.position, self.record = position, record

@@ -10,6 +10,7 @@ from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.trace import Trace
+from minigpt.sentences import Refusal
 from minigpt.sizing.memory import check_trace
 from minigpt.tokenizers.base import Tokenizer
 
@@ -79,10 +80,14 @@ def check_length(text: str) -> None:
     """Raises ValueError before any work for a text of too many characters."""
     most = limit("MINIGPT_RECORD_CHARACTERS")
     if len(text) > most:
-        raise ValueError(f"the text has {len(text):,} characters, at most {most:,} are allowed")
+        raise Refusal("the text has {count:,} characters, at most {most:,} are allowed", count=len(text), most=most)
 
 
 def check_position(position: int, positions: int) -> None:
     """Raises ValueError for a position outside the record."""
     if not 0 <= position < positions:
-        raise ValueError(f"position must be 0 to {positions - 1} in this record, got {position}")
+        raise Refusal(
+            "position must be 0 to {positions} in this record, got {position}",
+            positions=positions - 1,
+            position=position,
+        )

@@ -14,6 +14,7 @@ from minigpt.corpus.corpus import bundled_corpus
 from minigpt.huggingface.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import PRESETS
+from minigpt.sentences import Refusal
 from minigpt.shapes import SEPARATOR, shape_preset
 from minigpt.sizing.memory import building_bytes, check_model, check_trace, one_at_a_time
 from minigpt.storage.paths import DATA
@@ -44,7 +45,7 @@ def source_run(name: str) -> Run | None:
     if name.startswith(RUN_PREFIX):
         folder = run_folder(name.removeprefix(RUN_PREFIX))
         if not folder.exists():
-            raise ValueError(f"there is no run {folder.name} here: its folder was deleted, or the link is wrong")
+            raise Refusal("there is no run {name} here: its folder was deleted, or the link is wrong", name=folder.name)
         return Run(folder)
     if SEPARATOR in name:
         shape_preset(name)
@@ -61,7 +62,7 @@ def source_steps(name: str) -> tuple[int, ...]:
     run = source_run(name)
     steps = (0,) if run is None else run.steps
     if not steps:
-        raise ValueError(f"{name} has no saved step yet; the first one is there a moment after its start")
+        raise Refusal("{name} has no saved step yet; the first one is there a moment after its start", name=name)
     return steps
 
 
@@ -132,5 +133,5 @@ def run_model(folder: str | Path, step: int | None = None) -> tuple[MiniGPT, Tok
     """
     run = Run(folder)
     if not run.steps:
-        raise ValueError(f"{folder} has no checkpoint yet")
+        raise Refusal("{folder} has no checkpoint yet", folder=folder)
     return run.checkpoint(run.steps[-1] if step is None else step).model, run.tokenizer()

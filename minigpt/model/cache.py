@@ -6,6 +6,7 @@ It is an argument of the forward, never a part of the model: one model serves ma
 import torch
 
 from minigpt.config import ModelConfig
+from minigpt.sentences import Refusal
 
 
 class KVCache:
@@ -17,7 +18,11 @@ class KVCache:
     def __init__(self, config: ModelConfig, batch: int = 1, capacity: int | None = None):
         capacity = config.context_length if capacity is None else capacity
         if not 1 <= capacity <= config.context_length:
-            raise ValueError(f"cache capacity must be 1 to {config.context_length} positions, got {capacity}")
+            raise Refusal(
+                "cache capacity must be 1 to {context_length} positions, got {capacity}",
+                context_length=config.context_length,
+                capacity=capacity,
+            )
         shape = (config.layers, batch, config.heads, capacity, config.head_width)
         self.keys = torch.empty(shape, dtype=getattr(torch, config.dtype))
         self.values = torch.empty_like(self.keys)

@@ -14,6 +14,7 @@ from safetensors.torch import save
 from minigpt.config import ModelConfig, from_dict, to_dict
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.sentences import Refusal
 from minigpt.sizing.memory import building_bytes, check_model, one_at_a_time
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
@@ -60,11 +61,18 @@ def load_checkpoint(path: str | Path, config: ModelConfig | None = None, tokeniz
     with tensor_file(path, _NO_CHECKPOINT) as file:
         about = file.metadata() or {}
         if about.get("format") != FORMAT:
-            raise ValueError(f"{path} {_NO_CHECKPOINT} of format {FORMAT}")
+            raise Refusal(
+                "{path} {no_checkpoint} of format {format}", path=path, no_checkpoint=_NO_CHECKPOINT, format=FORMAT
+            )
         stored, step = _config(path, about["config"]), _step(path, about["step"])
         _same_config(path, stored, config)
         if tokenizer is not None and about["tokenizer"] != tokenizer:
-            raise ValueError(f"{path} belongs to the tokenizer {about['tokenizer']}, the one at hand is {tokenizer}")
+            raise Refusal(
+                "{path} belongs to the tokenizer {about}, the one at hand is {tokenizer}",
+                path=path,
+                about=about["tokenizer"],
+                tokenizer=tokenizer,
+            )
         check_model(stored)
         check_tensors(path, file, shape_only(stored).state_dict())
         # Copies: in memory of its own, a tensor takes part in products bit for bit as it did before it was saved.
@@ -80,12 +88,16 @@ def _config(path: str | Path, text: str) -> ModelConfig:
     try:
         return from_dict(ModelConfig, json.loads(text))
     except ValueError as error:
-        raise ValueError(f"{path} {_NO_CHECKPOINT}: {error}") from error
+        raise Refusal(
+            "{path} {no_checkpoint}: {error}", path=path, no_checkpoint=_NO_CHECKPOINT, error=error
+        ) from error
 
 
 def _step(path: str | Path, text: str) -> int:
     if not text.isdecimal() or len(text) > _STEP_DIGITS:
-        raise ValueError(f"{path} {_NO_CHECKPOINT}: its step is {text!r:.60}")
+        raise Refusal(
+            "{path} {no_checkpoint}: its step is {text!r:.60}", path=path, no_checkpoint=_NO_CHECKPOINT, text=text
+        )
     return int(text)
 
 
@@ -94,4 +106,4 @@ def _same_config(path: str | Path, stored: ModelConfig, wanted: ModelConfig | No
         return
     here, there = to_dict(stored), to_dict(wanted)
     differing = [f"{name} {here[name]} (wanted {there[name]})" for name in here if here[name] != there[name]]
-    raise ValueError(f"{path} has another config: {', '.join(differing)}")
+    raise Refusal("{path} has another config: {differing}", path=path, differing=", ".join(differing))

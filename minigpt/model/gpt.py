@@ -16,6 +16,7 @@ from minigpt.model.dropout import Dropout, SeededDropout, no_dropout
 from minigpt.model.kernels.fused_attention import FusedAttention
 from minigpt.model.linear import linear
 from minigpt.model.trace import Recorder, Trace, pass_on
+from minigpt.sentences import Refusal
 
 ACTIVATION = {
     "relu": functional.relu,
@@ -211,17 +212,27 @@ class MiniGPT(nn.Module):
 
     def _check(self, ids: torch.Tensor, valid: torch.Tensor | None, cache: KVCache | None, start: int) -> None:
         if ids.ndim != 2 or ids.numel() == 0:
-            raise ValueError(f"ids must be (records, positions) with at least one of each, got {tuple(ids.shape)}")
+            raise Refusal(
+                "ids must be (records, positions) with at least one of each, got {shape}", shape=tuple(ids.shape)
+            )
         room = (self.config.context_length if cache is None else cache.capacity) - start
         if ids.shape[1] > room:
-            raise ValueError(f"{ids.shape[1]} positions do not fit: {room} of the context are free")
+            raise Refusal("{shape} positions do not fit: {room} of the context are free", shape=ids.shape[1], room=room)
         low, high = (bound.item() for bound in ids.aminmax())
         if low < 0 or high >= self.config.vocab_size:
             wrong = low if low < 0 else high
-            raise ValueError(f"ids must be in 0..{self.config.vocab_size - 1}, got {wrong}")
+            raise Refusal(
+                "ids must be in 0..{vocab_size}, got {wrong}", vocab_size=self.config.vocab_size - 1, wrong=wrong
+            )
         if cache is not None and cache.keys.shape[1] != len(ids):
-            raise ValueError(f"this cache is for {cache.keys.shape[1]} records at once, got {len(ids)}")
+            raise Refusal(
+                "this cache is for {shape} records at once, got {count}", shape=cache.keys.shape[1], count=len(ids)
+            )
         if valid is not None and cache is not None:
-            raise ValueError("a cache takes records of equal length: leave out valid")
+            raise Refusal("a cache takes records of equal length: leave out valid")
         if valid is not None and valid.shape != ids.shape:
-            raise ValueError(f"valid must have the shape of ids {tuple(ids.shape)}, got {tuple(valid.shape)}")
+            raise Refusal(
+                "valid must have the shape of ids {shape}, got {shape2}",
+                shape=tuple(ids.shape),
+                shape2=tuple(valid.shape),
+            )

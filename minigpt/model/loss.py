@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional
 
 from minigpt.corpus.batches import IGNORE
+from minigpt.sentences import Refusal
 
 
 def loss(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -17,7 +18,7 @@ def loss(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """
     total, scored = summed_loss(logits, targets)
     if not scored:
-        raise ValueError(f"no position is scored: all {targets.numel()} targets are {IGNORE}")
+        raise Refusal("no position is scored: all {numel} targets are {ignore}", numel=targets.numel(), ignore=IGNORE)
     return total / scored
 
 

@@ -7,6 +7,7 @@ import torch
 from minigpt.config import ModelConfig
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
+from minigpt.sentences import Refusal
 
 COMPONENTS = ("token_table", "position_table", "attention", "ffn", "norms", "lm_head")
 
@@ -66,10 +67,12 @@ def check_parameters(config: ModelConfig) -> None:
     """Raises ValueError beyond the limit of parameters or of blocks; nothing is built."""
     count, most = parameter_count(config), limit("MINIGPT_MODEL_PARAMETERS")
     if count > most:
-        raise ValueError(f"this model has {count:,} parameters, at most {most:,} are allowed here")
+        raise Refusal("this model has {count:,} parameters, at most {most:,} are allowed here", count=count, most=most)
     blocks = limit("MINIGPT_MODEL_LAYERS")
     if config.layers > blocks:
-        raise ValueError(f"this model has {config.layers:,} blocks, at most {blocks:,} are allowed here")
+        raise Refusal(
+            "this model has {layers:,} blocks, at most {blocks:,} are allowed here", layers=config.layers, blocks=blocks
+        )
 
 
 def _component(name: str) -> str:

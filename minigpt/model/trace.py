@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 
 from minigpt.config import ModelConfig
+from minigpt.sentences import Refusal
 from minigpt.storage.paths import ROOT
 
 
@@ -105,7 +106,9 @@ class Trace:
             if (stage.name, stage.block) == (name, block):
                 return stage
         names = ", ".join(dict.fromkeys(stage.name for stage in self.stages))
-        raise ValueError(f"there is no stage {name!r} in block {block}; stages: {names}")
+        raise Refusal(
+            "there is no stage {name!r} in block {block}; stages: {names}", name=name, block=block, names=names
+        )
 
 
 BLOCK_STAGES = tuple(field.name for field in fields(BlockTrace))

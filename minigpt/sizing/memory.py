@@ -15,6 +15,7 @@ from minigpt.config import ModelConfig
 from minigpt.limits import limit
 from minigpt.model.cache import cache_bytes
 from minigpt.model.parameters import check_parameters, parameter_count
+from minigpt.sentences import Refusal
 
 LARGE = 200_000_000  # bytes; from here on models and traces are made one at a time
 _making = threading.Lock()  # of what is LARGE
@@ -119,7 +120,7 @@ def one_at_a_time(size: int) -> Iterator[None]:
 def _check(what: str, got: int, name: str) -> None:
     most = limit(name)
     if got > most:
-        raise ValueError(f"{what.format(got=f'{got:,}')}, at most {most:,} are allowed here")
+        raise Refusal("{format}, at most {most:,} are allowed here", format=what.format(got=f"{got:,}"), most=most)
 
 
 def readable_bytes(count: int) -> str:

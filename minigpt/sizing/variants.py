@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from minigpt.config import ModelConfig
 from minigpt.model.parameters import parameter_count
+from minigpt.sentences import Refusal
 from minigpt.sizing.memory import number_bytes
 from minigpt.validation import whole
 
@@ -36,7 +37,7 @@ def variants(config: ModelConfig, groups: int, experts: int, chosen: int) -> lis
     GPT-2 Small with 4 groups, 8 experts, 2 chosen: -786,432; -19,200; -46,080; -9,446,400; +396,727,296.
     """
     if groups not in divisors(config.heads):
-        raise ValueError(f"groups must divide the {config.heads} heads, got {groups!r}")
+        raise Refusal("groups must divide the {heads} heads, got {groups!r}", heads=config.heads, groups=groups)
     whole("experts", experts, least=1)
     whole("chosen", chosen, least=1, most=experts)
     width, blocks, stored = config.width, config.layers, parameter_count(config)

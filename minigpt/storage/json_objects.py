@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from minigpt.sentences import Refusal
+
 MOST_BYTES = 64 * 2**20
 
 
@@ -10,7 +12,7 @@ def bounded_text(path: Path) -> str:
     """The text of a file. Raises OSError, and ValueError for more than 64 MiB or no UTF-8."""
     size = path.stat().st_size
     if size > MOST_BYTES:
-        raise ValueError(f"it has {size:,} bytes, at most {MOST_BYTES:,} are read")
+        raise Refusal("it has {size:,} bytes, at most {most_bytes:,} are read", size=size, most_bytes=MOST_BYTES)
     return path.read_text(encoding="utf-8")
 
 
@@ -22,9 +24,9 @@ def read_object(path: Path) -> dict:
     try:
         value = json.loads(bounded_text(path))
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+        raise Refusal("{path} cannot be read: {strerror}", path=path, strerror=error.strerror) from error
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} cannot be used: {error}") from error
+        raise Refusal("{path} cannot be used: {error}", path=path, error=error) from error
     if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold one JSON object, got {value!r:.60}")
+        raise Refusal("{path} must hold one JSON object, got {value!r:.60}", path=path, value=value)
     return value

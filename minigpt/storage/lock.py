@@ -9,6 +9,8 @@ import os
 import time
 from pathlib import Path
 
+from minigpt.sentences import Refusal
+
 PATIENCE = 0.3  # seconds; a reader that asks whether the lock is held has it for a moment
 _FAR = 1 << 20  # Windows locks bytes: one that the text of the file never reaches
 
@@ -24,13 +26,13 @@ class FolderLock:
         try:
             self._file = self.path.open("a+", encoding="utf-8")
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise ValueError(f"there is no run folder {folder}") from error
+            raise Refusal("there is no run folder {folder}", folder=folder) from error
         deadline = time.monotonic() + PATIENCE
         while not _lock(self._file.fileno()):
             if time.monotonic() > deadline:
                 holder = self._holder()
                 self._file.close()
-                raise ValueError(f"{folder} is being written by {holder}; stop that first")
+                raise Refusal("{folder} is being written by {holder}; stop that first", folder=folder, holder=holder)
             time.sleep(0.02)
         self._file.truncate(0)
         json.dump({"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}, self._file)

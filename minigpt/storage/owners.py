@@ -11,6 +11,8 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
+from minigpt.sentences import Refusal
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -32,7 +34,9 @@ def is_new_id(id: str) -> bool:
 def checked_id(id: str, kind: str) -> str:
     """`id`, which can be a folder's name; ValueError that names the `kind` ("run") for any other text."""
     if not _ID.fullmatch(id):
-        raise ValueError(f"a {kind} id has letters, digits, '.', '_' and '-', at most 100, got {id!r:.120}")
+        raise Refusal(
+            "a {kind} id has letters, digits, '.', '_' and '-', at most 100, got {id!r:.120}", kind=kind, id=id
+        )
     return id
 
 

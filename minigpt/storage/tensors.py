@@ -14,6 +14,8 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError, safe_open
 
+from minigpt.sentences import Refusal
+
 NO_TENSORS = "is not a safetensors file, or is cut off"
 KINDS = {"float64": "F64", "float32": "F32", "uint8": "U8"}  # safetensors' names of the dtypes in our own files
 FLOATS = ("F64", "F32", "F16", "BF16")  # safetensors' names of the dtypes that a weight may have
@@ -60,9 +62,9 @@ def tensor_file(path: str | Path, fault: str) -> Iterator[safe_open]:
         with safe_open(path, framework="pt") as file:
             yield file
     except KeyError as error:
-        raise ValueError(f"{path} {fault}: it lacks {error}") from error
+        raise Refusal("{path} {fault}: it lacks {error}", path=path, fault=fault, error=error) from error
     except (SafetensorError, OSError, TypeError, RecursionError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} {fault}: {error}") from error
+        raise Refusal("{path} {fault}: {error}", path=path, fault=fault, error=error) from error
 
 
 def check_tensors(path: str | Path, file: safe_open, wanted: Mapping[str, torch.Tensor]) -> None:
@@ -70,11 +72,28 @@ def check_tensors(path: str | Path, file: safe_open, wanted: Mapping[str, torch.
     found = set(file.keys())
     missing, unexpected = sorted(wanted.keys() - found), sorted(found - wanted.keys())
     if missing or unexpected:
-        raise ValueError(f"{path} lacks {missing or 'nothing'} and has unexpected {unexpected or 'nothing'}")
+        raise Refusal(
+            "{path} lacks {value} and has unexpected {value2}",
+            path=path,
+            value=missing or "nothing",
+            value2=unexpected or "nothing",
+        )
     for name, tensor in wanted.items():
         stored = file.get_slice(name)
         shape, kind, dtype = tuple(stored.get_shape()), stored.get_dtype(), str(tensor.dtype).removeprefix("torch.")
         if shape != tuple(tensor.shape):
-            raise ValueError(f"{path}: {name} has shape {shape}, the config says {tuple(tensor.shape)}")
+            raise Refusal(
+                "{path}: {name} has shape {shape}, the config says {shape2}",
+                path=path,
+                name=name,
+                shape=shape,
+                shape2=tuple(tensor.shape),
+            )
         if kind != KINDS[dtype]:
-            raise ValueError(f"{path}: {name} is stored as {kind}, the config says {dtype}")
+            raise Refusal(
+                "{path}: {name} is stored as {kind}, the config says {dtype}",
+                path=path,
+                name=name,
+                kind=kind,
+                dtype=dtype,
+            )

@@ -1,5 +1,7 @@
 """Alphabets of a given size, for a character model that has no corpus yet."""
 
+from minigpt.sentences import Refusal
+
 ASCII = "\n" + "".join(map(chr, range(32, 127)))
 MARKS = (0xA1, 0xA3)  # rows of GB 2312: symbols and punctuation, then the wide forms such as ，
 HANZI = range(0xB0, 0xF8)  # its 6,763 hanzi, the 3,755 most common before the others
@@ -17,7 +19,9 @@ def common_characters(size: int) -> str:
     characters = ASCII + "".join(map(_row, (*MARKS, *HANZI)))
     assert len(characters) == MOST_CHARACTERS, "GB 2312 does not change"
     if not 1 <= size <= MOST_CHARACTERS:
-        raise ValueError(f"size must be 1 to {MOST_CHARACTERS:,} characters, got {size!r}")
+        raise Refusal(
+            "size must be 1 to {most_characters:,} characters, got {size!r}", most_characters=MOST_CHARACTERS, size=size
+        )
     return characters[:size]
 
 

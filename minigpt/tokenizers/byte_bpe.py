@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import EncodeStep
 from minigpt.tokenizers.bpe_trainer import PairQueue
 from minigpt.tokenizers.labels import special_label, visible_label
@@ -95,9 +96,9 @@ class ByteBPE:
         Raises ValueError for a negative or fractional `merges`, or a lone surrogate in a text.
         """
         if isinstance(merges, bool) or not isinstance(merges, int) or merges < 0:
-            raise ValueError(f"merges must be a whole number of at least 0, got {merges!r}")
+            raise Refusal("merges must be a whole number of at least 0, got {merges!r}", merges=merges)
         if isinstance(texts, str):
-            raise ValueError("texts must be a collection of texts, got one text; put it into a list")
+            raise Refusal("texts must be a collection of texts, got one text; put it into a list")
         pieces = [_utf8(text) for text in texts]
         tokens = sum(map(len, pieces))
         id_limit = FIRST_MERGE + min(merges, tokens)  # each merge leaves at least one id less
@@ -153,7 +154,7 @@ class ByteBPE:
     def piece_bytes(self, id: int) -> bytes:
         """The bytes of one id, empty for specials. Raises ValueError for an unknown id."""
         if id not in self._bytes:
-            raise ValueError(f"id must be in 0..{self.vocab_size - 1}, got {id!r}")
+            raise Refusal("id must be in 0..{vocab_size}, got {id!r}", vocab_size=self.vocab_size - 1, id=id)
         return self._bytes[id]
 
     def piece_label(self, id: int) -> str:
@@ -177,26 +178,35 @@ class ByteBPE:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+            raise Refusal("{path} is not a tokenizer file: {error}", path=path, error=error) from error
         return cls.from_content(path, content)
 
     @classmethod
     def from_content(cls, path: str | Path, content: dict) -> "ByteBPE":
         """What `save` wrote, already parsed; ValueError that names the fault and the file."""
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise ValueError(f"{path} is not a tokenizer file of format {FORMAT}")
+            raise Refusal("{path} is not a tokenizer file of format {format}", path=path, format=FORMAT)
         if content.get("specials") != {name: i for i, name in SPECIALS.items()}:
-            raise ValueError(f"{path} has the specials {content.get('specials')!r:.60}, not BOS 256, EOS 257, PAD 258")
+            raise Refusal(
+                "{path} has the specials {get!r:.60}, not BOS 256, EOS 257, PAD 258",
+                path=path,
+                get=content.get("specials"),
+            )
         if not isinstance(content.get("merges"), list):
-            raise ValueError(f"{path} is damaged: its merges must be a list, got {content.get('merges')!r:.60}")
+            raise Refusal(
+                "{path} is damaged: its merges must be a list, got {get!r:.60}", path=path, get=content.get("merges")
+            )
         try:
             tokenizer = cls(content["merges"])
         except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
         if tokenizer.fingerprint != content.get("fingerprint"):
-            raise ValueError(
-                f"{path} is damaged: its {len(tokenizer.merges)} merges have fingerprint "
-                f"{tokenizer.fingerprint}, the file says {content.get('fingerprint')}"
+            raise Refusal(
+                "{path} is damaged: its {count} merges have fingerprint {fingerprint}, the file says {get}",
+                path=path,
+                count=len(tokenizer.merges),
+                fingerprint=tokenizer.fingerprint,
+                get=content.get("fingerprint"),
             )
         return tokenizer
 
@@ -213,8 +223,10 @@ def _utf8(text: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         code = ord(text[error.start])
-        raise ValueError(
-            f"text holds half a character, U+{code:04X} at index {error.start}; UTF-8 has no bytes for it"
+        raise Refusal(
+            "text holds half a character, U+{code:04X} at index {start}; UTF-8 has no bytes for it",
+            code=code,
+            start=error.start,
         ) from error
 
 
@@ -224,8 +236,13 @@ def _checked_merges(merges: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]
         limit = FIRST_MERGE + rank
         whole = isinstance(pair, (list, tuple)) and len(pair) == 2 and all(type(i) is int for i in pair)
         if not whole or any(i < 0 or i >= limit or i in SPECIALS for i in pair):
-            raise ValueError(f"merge {rank} must join two earlier ids below {limit} and no special id, got {pair!r}")
+            raise Refusal(
+                "merge {rank} must join two earlier ids below {limit} and no special id, got {pair!r}",
+                rank=rank,
+                limit=limit,
+                pair=pair,
+            )
         if tuple(pair) in seen:
-            raise ValueError(f"merge {rank} repeats the pair {pair!r}")
+            raise Refusal("merge {rank} repeats the pair {pair!r}", rank=rank, pair=pair)
         seen.add(tuple(pair))
         yield tuple(pair)

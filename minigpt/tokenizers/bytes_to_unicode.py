@@ -7,6 +7,8 @@ Source: A. Radford et al. (2019), Language Models are Unsupervised Multitask Lea
 the published code (`bytes_to_unicode`).
 """
 
+from minigpt.sentences import Refusal
+
 
 def to_letters(piece: bytes) -> str:
     """One letter a byte.
@@ -26,7 +28,7 @@ def from_letters(letters: str) -> bytes:
     try:
         return bytes(map(_BYTES.__getitem__, letters))
     except KeyError as error:
-        raise ValueError(f"the letter {error} stands for no byte") from None
+        raise Refusal("the letter {error} stands for no byte", error=error) from None
 
 
 def letter_order() -> list[int]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import EncodeStep
 from minigpt.tokenizers.labels import special_label, visible_label
 
@@ -32,10 +33,10 @@ class Chars:
         """`alphabet` may repeat characters, as a text does. Raises ValueError for none, or half a character."""
         self.alphabet = "".join(sorted(set().union(*alphabet)))
         if not self.alphabet:
-            raise ValueError("a character tokenizer needs at least one character, got none")
+            raise Refusal("a character tokenizer needs at least one character, got none")
         for character in self.alphabet:
             if "\ud800" <= character <= "\udfff":
-                raise ValueError(f"the alphabet holds half a character, U+{ord(character):04X}")
+                raise Refusal("the alphabet holds half a character, U+{ord:04X}", ord=ord(character))
         self._ids = {character: id for id, character in enumerate(self.alphabet)}
         self.bos, self.eos, self.pad = (len(self.alphabet) + i for i in range(3))
         self.specials = {self.bos: "BOS", self.eos: "EOS", self.pad: "PAD"}
@@ -80,7 +81,7 @@ class Chars:
         if id in self.specials:
             return b""
         if not 0 <= id < len(self.alphabet):
-            raise ValueError(f"id must be in 0..{self.vocab_size - 1}, got {id!r}")
+            raise Refusal("id must be in 0..{vocab_size}, got {id!r}", vocab_size=self.vocab_size - 1, id=id)
         return self.alphabet[id].encode()
 
     def piece_label(self, id: int) -> str:
@@ -101,15 +102,18 @@ class Chars:
         """What `save` wrote, already parsed; ValueError that names the fault, nothing is loaded in part."""
         alphabet = content.get("alphabet")
         if not isinstance(alphabet, str) or "".join(sorted(set(alphabet))) != alphabet:
-            raise ValueError(f"{path} is damaged: its alphabet must be a text of different characters in order")
+            raise Refusal("{path} is damaged: its alphabet must be a text of different characters in order", path=path)
         try:
             tokenizer = cls(alphabet)
         except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
         if tokenizer.fingerprint != content.get("fingerprint"):
-            raise ValueError(
-                f"{path} is damaged: its {len(alphabet)} characters have fingerprint {tokenizer.fingerprint}, "
-                f"the file says {content.get('fingerprint')}"
+            raise Refusal(
+                "{path} is damaged: its {count} characters have fingerprint {fingerprint}, the file says {get}",
+                path=path,
+                count=len(alphabet),
+                fingerprint=tokenizer.fingerprint,
+                get=content.get("fingerprint"),
             )
         return tokenizer
 

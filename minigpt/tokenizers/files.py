@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
+from minigpt.sentences import Refusal
 from minigpt.storage.json_objects import bounded_text
 from minigpt.tokenizers import byte_bpe, chars, gpt2, renumbered
 from minigpt.tokenizers.base import Tokenizer
@@ -37,8 +38,8 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
     try:
         content = json.loads(bounded_text(Path(path)))
     except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not a tokenizer file: {error}") from error
+        raise Refusal("{path} is not a tokenizer file: {error}", path=path, error=error) from error
     format = content.get("format") if isinstance(content, dict) else None
     if not isinstance(format, str) or format not in READERS:
-        raise ValueError(f"{path} is not a tokenizer file of format {' or '.join(READERS)}")
+        raise Refusal("{path} is not a tokenizer file of format {readers}", path=path, readers=" or ".join(READERS))
     return READERS[format](path, content)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import EncodeStep
 from minigpt.tokenizers.bytes_to_unicode import from_letters, to_letters
 from minigpt.tokenizers.labels import special_label, visible_label
@@ -96,7 +97,9 @@ class GPT2Tokenizer:
                 steps.append(EncodeStep(rank, left, right, self._made[rank], (*done, *ids, *flat[end:])))
                 held += len(steps[-1].ids)
                 if held > REPLAYED:
-                    raise ValueError(f"the merges of {len(text):,} characters are too many to show; shorten the text")
+                    raise Refusal(
+                        "the merges of {count:,} characters are too many to show; shorten the text", count=len(text)
+                    )
             done += ids
         return steps
 
@@ -111,7 +114,7 @@ class GPT2Tokenizer:
     def piece_bytes(self, id: int) -> bytes:
         """The bytes of one id, none for a special. Raises ValueError for an unknown id."""
         if not isinstance(id, int) or not 0 <= id < len(self._pieces):
-            raise ValueError(f"id must be in 0..{self.vocab_size - 1}, got {id!r}")
+            raise Refusal("id must be in 0..{vocab_size}, got {id!r}", vocab_size=self.vocab_size - 1, id=id)
         return self._pieces[id]
 
     def piece_label(self, id: int) -> str:
@@ -136,17 +139,22 @@ class GPT2Tokenizer:
         """What `save` wrote, already parsed; ValueError that names the fault, nothing is loaded in part."""
         pieces, merges, specials = (content.get(name) for name in ("pieces", "merges", "specials"))
         if not isinstance(pieces, list) or not all(isinstance(piece, str | None) for piece in pieces):
-            raise ValueError(f"{path} is damaged: its pieces must be a list of texts, and null for a special")
+            raise Refusal("{path} is damaged: its pieces must be a list of texts, and null for a special", path=path)
         if not isinstance(merges, list) or not isinstance(specials, dict):
-            raise ValueError(f"{path} is damaged: its merges must be a list and its specials an object")
+            raise Refusal("{path} is damaged: its merges must be a list and its specials an object", path=path)
         try:
             tokenizer = cls([from_letters(piece or "") for piece in pieces], merges, _by_id(specials))
         except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
         if tokenizer.fingerprint != content.get("fingerprint"):
-            raise ValueError(
-                f"{path} is damaged: its {len(pieces):,} pieces and {len(merges):,} merges have fingerprint "
-                f"{tokenizer.fingerprint}, the file says {content.get('fingerprint')}"
+            raise Refusal(
+                "{path} is damaged: its {count:,} pieces and {count2:,} merges have fingerprint "
+                "{fingerprint}, the file says {get}",
+                path=path,
+                count=len(pieces),
+                count2=len(merges),
+                fingerprint=tokenizer.fingerprint,
+                get=content.get("fingerprint"),
             )
         return tokenizer
 
@@ -169,34 +177,47 @@ def _check_whole(text: str) -> None:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         code = ord(text[error.start])
-        raise ValueError(
-            f"text holds half a character, U+{code:04X} at index {error.start}; UTF-8 has no bytes for it"
+        raise Refusal(
+            "text holds half a character, U+{code:04X} at index {start}; UTF-8 has no bytes for it",
+            code=code,
+            start=error.start,
         ) from error
 
 
 def _by_id(specials: Mapping[str, int]) -> dict[int, str]:
     if not all(type(id) is int for id in specials.values()):
-        raise ValueError(f"the id of a special must be a whole number, got {specials!r:.80}")
+        raise Refusal("the id of a special must be a whole number, got {specials!r:.80}", specials=specials)
     return {id: name for name, id in specials.items()}
 
 
 def _checked_ids(pieces: tuple[bytes, ...], specials: dict[int, str]) -> dict[bytes, int]:
     """The id of each piece that is no special."""
     if [*specials.values()].count(END) != 1:
-        raise ValueError(f"one special id must be called {END}, got {', '.join(specials.values()) or 'no special'}")
+        raise Refusal(
+            "one special id must be called {end}, got {value}",
+            end=END,
+            value=", ".join(specials.values()) or "no special",
+        )
     for id, name in specials.items():
         if not 0 <= id < len(pieces) or pieces[id]:
-            raise ValueError(f"the special {name!r:.40} must have an id of its own below {len(pieces)}, got {id}")
+            raise Refusal(
+                "the special {name!r:.40} must have an id of its own below {count}, got {id}",
+                name=name,
+                count=len(pieces),
+                id=id,
+            )
     ids: dict[bytes, int] = {}
     for id, piece in enumerate(pieces):
         if id in specials:
             continue
         if not piece or piece in ids:
-            raise ValueError(f"id {id} must have bytes of its own, got {to_letters(piece)!r:.40}")
+            raise Refusal(
+                "id {id} must have bytes of its own, got {to_letters!r:.40}", id=id, to_letters=to_letters(piece)
+            )
         ids[piece] = id
     for byte in range(256):
         if bytes([byte]) not in ids:
-            raise ValueError(f"the byte {byte:02X} has no id: texts that hold it could not be encoded")
+            raise Refusal("the byte {byte:02X} has no id: texts that hold it could not be encoded", byte=byte)
     return ids
 
 
@@ -208,12 +229,19 @@ def _checked_merges(
     for rank, pair in enumerate(merges):
         whole = isinstance(pair, (list, tuple)) and len(pair) == 2 and all(type(id) is int for id in pair)
         if not whole or not all(0 <= id < len(pieces) and pieces[id] for id in pair):
-            raise ValueError(f"merge {rank} must join two ids below {len(pieces)} and no special id, got {pair!r:.60}")
+            raise Refusal(
+                "merge {rank} must join two ids below {count} and no special id, got {pair!r:.60}",
+                rank=rank,
+                count=len(pieces),
+                pair=pair,
+            )
         joined = pieces[pair[0]] + pieces[pair[1]]
         if joined not in ids:
-            raise ValueError(f"merge {rank} makes {to_letters(joined)!r:.60}, which has no id")
+            raise Refusal(
+                "merge {rank} makes {to_letters!r:.60}, which has no id", rank=rank, to_letters=to_letters(joined)
+            )
         if tuple(pair) in pairs:
-            raise ValueError(f"merge {rank} repeats the pair {pair!r}")
+            raise Refusal("merge {rank} repeats the pair {pair!r}", rank=rank, pair=pair)
         pairs[tuple(pair)] = rank
         made.append(ids[joined])
     return tuple(pairs), made

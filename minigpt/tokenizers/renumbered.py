@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import EncodeStep
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, SPECIALS, ByteBPE
 
@@ -26,7 +27,11 @@ class RenumberedBPE:
     def __init__(self, plain: ByteBPE, numbers: Sequence[int]):
         """`numbers[id]` for each id of `plain`. Raises ValueError unless they are 0 .. vocab_size - 1, each once."""
         if not all(type(number) is int for number in numbers) or sorted(numbers) != [*range(plain.vocab_size)]:
-            raise ValueError(f"its {len(numbers):,} pieces must have the ids 0 to {plain.vocab_size - 1}, each once")
+            raise Refusal(
+                "its {count:,} pieces must have the ids 0 to {vocab_size}, each once",
+                count=len(numbers),
+                vocab_size=plain.vocab_size - 1,
+            )
         self._plain, self._numbers = plain, tuple(numbers)
         self._ids = {number: id for id, number in enumerate(numbers)}
         self.bos, self.eos, self.pad = (numbers[id] for id in (BOS, EOS, PAD))
@@ -90,15 +95,20 @@ class RenumberedBPE:
         """What `save` wrote, already parsed; ValueError that names the fault, nothing is loaded in part."""
         merges, numbers = content.get("merges"), content.get("numbers")
         if not isinstance(merges, list) or not isinstance(numbers, list):
-            raise ValueError(f"{path} is damaged: its merges and its numbers must be lists")
+            raise Refusal("{path} is damaged: its merges and its numbers must be lists", path=path)
         try:
             tokenizer = cls(ByteBPE(merges), numbers)
         except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
         if tokenizer.fingerprint != content.get("fingerprint"):
-            raise ValueError(
-                f"{path} is damaged: its {len(merges):,} merges and {len(numbers):,} numbers have fingerprint "
-                f"{tokenizer.fingerprint}, the file says {content.get('fingerprint')}"
+            raise Refusal(
+                "{path} is damaged: its {count:,} merges and {count2:,} numbers have fingerprint "
+                "{fingerprint}, the file says {get}",
+                path=path,
+                count=len(merges),
+                count2=len(numbers),
+                fingerprint=tokenizer.fingerprint,
+                get=content.get("fingerprint"),
             )
         return tokenizer
 
@@ -107,5 +117,7 @@ class RenumberedBPE:
 
     def _id(self, number: int) -> int:
         if number not in self._ids:
-            raise ValueError(f"id must be in 0..{self.vocab_size - 1}, got {number!r}")
+            raise Refusal(
+                "id must be in 0..{vocab_size}, got {number!r}", vocab_size=self.vocab_size - 1, number=number
+            )
         return self._ids[number]

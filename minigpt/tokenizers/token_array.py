@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from minigpt.sentences import Refusal
+
 BORDER = -1  # before, between and after the texts; no id, so that no pair reaches over it
 GONE = -2  # in a slot where no piece begins
 
@@ -27,7 +29,9 @@ class Slots:
         """Every byte its own id; later ids must be below `id_limit`. Raises ValueError for 2 GB and more."""
         size = sum(map(len, texts)) + len(texts) + 1
         if size > np.iinfo(np.int32).max:
-            raise ValueError(f"texts must be at most 2,147,483,647 bytes together with their borders, got {size:,}")
+            raise Refusal(
+                "texts must be at most 2,147,483,647 bytes together with their borders, got {size:,}", size=size
+            )
         self.first = np.full(size, BORDER, dtype=np.int32)
         start = 1
         for text in texts:

@@ -10,6 +10,7 @@ from minigpt.corpus.corpus import Corpus
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.model.gpt import MiniGPT
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 
 LONGEST_WORD = 24  # characters; what is longer is text without spaces
@@ -57,8 +58,11 @@ def check_prompts(config: TrainConfig, tokenizer: Tokenizer, context_length: int
     for prompt in prompts_of(config) if config.sample_every else []:
         needed = len(prompt_ids(tokenizer, prompt))
         if needed > context_length:
-            raise ValueError(
-                f"the sample prompt {prompt[:40]!r} needs {needed} positions, the context length is {context_length}"
+            raise Refusal(
+                "the sample prompt {prompt!r} needs {needed} positions, the context length is {context_length}",
+                prompt=prompt[:40],
+                needed=needed,
+                context_length=context_length,
             )
 
 

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from minigpt.sentences import Refusal
+
 ENCODINGS = {
     "utf-8": "Unicode, the usual one",
     "utf-16": "Unicode in pairs of bytes, with a byte order mark",
@@ -105,7 +107,9 @@ def known_encoding(name: str) -> str:
     try:
         return _NAMES[codecs.lookup(name).name]
     except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"encoding must be one of {', '.join(ENCODINGS)}, got {name!r:.60}") from error
+        raise Refusal(
+            "encoding must be one of {encodings}, got {name!r:.60}", encodings=", ".join(ENCODINGS), name=name
+        ) from error
 
 
 def looks_like(content: bytes, offset: int = 0) -> str:

@@ -16,6 +16,7 @@ from minigpt.corpus.readers.objects import names_of, parsed, read_array, read_li
 from minigpt.corpus.readers.read_result import Gathered, LineEnds, Reading
 from minigpt.corpus.readers.tables import DELIMITERS, read_table, table_columns, table_head
 from minigpt.limits import limit
+from minigpt.sentences import Refusal
 from minigpt.validation import one_of
 
 FORMATS = {  # and how the names of their files end
@@ -56,9 +57,9 @@ def read_file(path: str | Path, options: ReadOptions | None = None) -> Reading:
         check_size(path.name, path.stat().st_size)
         content = path.read_bytes()
     except FileNotFoundError as error:
-        raise ValueError(f"there is no corpus file {path}") from error
+        raise Refusal("there is no corpus file {path}", path=path) from error
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+        raise Refusal("{path} cannot be read: {strerror}", path=path, strerror=error.strerror) from error
     return read_corpus(content, path.name, options)
 
 
@@ -82,7 +83,7 @@ def read_corpus(content: bytes, file: str, options: ReadOptions | None = None) -
     empty = tuple(place for part in both for place in part.empty)
     faults = tuple(fault for part in both for fault in part.faults)
     if not faults and not any(part.texts for part in both):
-        raise ValueError(f"{file} has no usable records: {_emptiness(content, len(empty))}")
+        raise Refusal("{file} has no usable records: {emptiness}", file=file, emptiness=_emptiness(content, len(empty)))
     return Reading(
         file=file,
         name=parts.name or PurePath(file).stem or file,
@@ -107,7 +108,7 @@ def columns_of(content: bytes, file: str, options: ReadOptions | None = None) ->
     """The columns of a csv file, to choose from; ValueError as `read_corpus` raises it, and for any other format."""
     options = options or ReadOptions()
     if format_of(file, options) != "csv":
-        raise ValueError(f"{file} is no csv file: it has no columns")
+        raise Refusal("{file} is no csv file: it has no columns", file=file)
     check_size(file, len(content))
     return table_columns(decode(content, options.encoding, file).text, _delimiter(file, options), file)
 
@@ -143,9 +144,12 @@ def format_of(file: str, options: ReadOptions) -> str:
     endings = {ending: format for format, all_endings in FORMATS.items() for ending in all_endings}
     format = options.format or endings.get(PurePath(file).suffix.lower())
     if format is None:
-        raise ValueError(
-            f"the name of {file} does not tell its format: it must end in {', '.join(endings)}, "
-            f"or the format be chosen ({', '.join(FORMATS)})"
+        raise Refusal(
+            "the name of {file} does not tell its format: it must end in {endings}, or the "
+            "format be chosen ({formats})",
+            file=file,
+            endings=", ".join(endings),
+            formats=", ".join(FORMATS),
         )
     for name, value, fits in (
         ("continuous", options.continuous, ("txt",)),
@@ -153,7 +157,13 @@ def format_of(file: str, options: ReadOptions) -> str:
         ("column", options.column, ("csv", "jsonl", "json")),
     ):
         if value and format not in fits:
-            raise ValueError(f"{name} is for {', '.join(fits)} files, and {file} is read as {format}")
+            raise Refusal(
+                "{name} is for {fits} files, and {file} is read as {format}",
+                name=name,
+                fits=", ".join(fits),
+                file=file,
+                format=format,
+            )
     return format
 
 
@@ -161,7 +171,12 @@ def check_size(file: str, size: int) -> None:
     """Raises ValueError for a file of more bytes than the limit."""
     most = limit("MINIGPT_UPLOAD_BYTES")
     if size > most:
-        raise ValueError(f"{file} has {size:,} bytes, at most {most:,} are read (MINIGPT_UPLOAD_BYTES)")
+        raise Refusal(
+            "{file} has {size:,} bytes, at most {most:,} are read (MINIGPT_UPLOAD_BYTES)",
+            file=file,
+            size=size,
+            most=most,
+        )
 
 
 @dataclass(frozen=True)
@@ -207,16 +222,21 @@ def _read_json(text: str, file: str, options: ReadOptions) -> _Parts:
     try:
         value = parsed(text)
     except ValueError as error:
-        raise ValueError(f"{file} {error}") from error
+        raise Refusal("{file} {error}", file=file, error=error) from error
     column, gathered = options.column or COLUMN, Gathered(file)
     if isinstance(value, list):
         read_array(value, gathered, column)
         return _Parts("json", gathered)
     if not isinstance(value, dict) or "train" not in value:
         fields = f" with the fields: {names_of(value)}" if isinstance(value, dict) else ""
-        raise ValueError(f"{file} must hold a list of records, or an object with 'train', got {kind_of(value)}{fields}")
+        raise Refusal(
+            "{file} must hold a list of records, or an object with 'train', got {kind_of}{fields}",
+            file=file,
+            kind_of=kind_of(value),
+            fields=fields,
+        )
     if value.repeated:
-        raise ValueError(f"{file} names {sorted(value.repeated)[0]!r:.60} more than once")
+        raise Refusal("{file} names {repeated!r:.60} more than once", file=file, repeated=sorted(value.repeated)[0])
     return _read_splits(value, file, column)
 
 
@@ -225,14 +245,21 @@ def _read_splits(value: dict, file: str, column: str) -> _Parts:
     for split, gathered in splits.items():
         rows = value.get(split, [])
         if not isinstance(rows, list):
-            raise ValueError(f"{file}: '{split}' must be a list of records, got {kind_of(rows)}")
+            raise Refusal(
+                "{file}: '{split}' must be a list of records, got {kind_of}",
+                file=file,
+                split=split,
+                kind_of=kind_of(rows),
+            )
         read_array(rows, gathered, column, what=f"{split} record", ids=split)
     for id, times in Counter(id for gathered in splits.values() for id in gathered.ids).most_common(1):
         if times > 1:
-            raise ValueError(f"{file} uses the record id {id!r:.60} {times} times; ids must differ")
+            raise Refusal(
+                "{file} uses the record id {id!r:.60} {times} times; ids must differ", file=file, id=id, times=times
+            )
     name = str(value.get("version", ""))
     if reason := half_character(name):
-        raise ValueError(f"{file}: version {reason}")
+        raise Refusal("{file}: version {reason}", file=file, reason=reason)
     return _Parts("corpus", splits["train"], splits["validation"], name=name)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from minigpt.corpus.corpus import kind_of
 from minigpt.corpus.readers.lines import line_count, split_lines
 from minigpt.corpus.readers.read_result import ColumnMissing, Gathered, LineEnds
+from minigpt.sentences import Refusal
 
 _NAMED = 20  # fields that an error lists
 
@@ -23,7 +24,7 @@ def read_lines(text: str, gathered: Gathered, column: str) -> LineEnds:
     gathered.expect(line_count(text))
     lines, ends = split_lines(text)
     if lines and lines[0].strip() == "[":
-        raise ValueError(f"{gathered.file} begins with a line '[': one array of all records is the format json")
+        raise Refusal("{file} begins with a line '[': one array of all records is the format json", file=gathered.file)
     missing: set[str] = set()
     for number, line in enumerate(lines, start=1):
         place = f"line {number}"
@@ -60,13 +61,15 @@ def parsed(text: str):
     try:
         return _DECODER.decode(text)
     except RecursionError as error:
-        raise ValueError("is not usable JSON: its lists and objects are nested too deeply") from error
+        raise Refusal("is not usable JSON: its lists and objects are nested too deeply") from error
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if "\n" in text else ""
         hint = "; one value a line is the format jsonl" if error.msg == "Extra data" and "\n" in text else ""
-        raise ValueError(f"is not JSON: {error.msg} at {line}column {error.colno}{hint}") from error
+        raise Refusal(
+            "is not JSON: {msg} at {line}column {colno}{hint}", msg=error.msg, line=line, colno=error.colno, hint=hint
+        ) from error
     except ValueError as error:  # a number of more than 4,300 digits
-        raise ValueError("is not usable JSON: it holds a number with too many digits") from error
+        raise Refusal("is not usable JSON: it holds a number with too many digits") from error
 
 
 def names_of(fields: Iterable[str]) -> str:

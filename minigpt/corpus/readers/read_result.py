@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from minigpt.corpus.corpus import Record, half_character
 from minigpt.limits import limit
+from minigpt.sentences import Refusal
 
 SHOWN = 3  # places that a sentence names; it counts the others
 _UNSEEN = {"\0": "a NUL character", "\ufeff": "a byte order mark (U+FEFF)", "\r": "a carriage return"}
@@ -104,7 +105,11 @@ class Gathered:
     def expect(self, records: int) -> None:
         """Raises ValueError when so many records, usable or not, are beyond the limit."""
         if records > self.most:
-            raise ValueError(f"{self.file} has more than {self.most:,} records, the limit MINIGPT_CORPUS_RECORDS")
+            raise Refusal(
+                "{file} has more than {most:,} records, the limit MINIGPT_CORPUS_RECORDS",
+                file=self.file,
+                most=self.most,
+            )
 
     def take(self, place: str, text: str, id: str | None = None) -> None:
         """A text, which is empty when it holds nothing but white space, and at fault with half a character.

@@ -13,6 +13,7 @@ from itertools import islice
 
 from minigpt.corpus.readers.lines import line_ends
 from minigpt.corpus.readers.read_result import ColumnMissing, Gathered
+from minigpt.sentences import Refusal
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 _NAMED = 20  # columns that an error lists
@@ -97,10 +98,12 @@ def _checked_header(columns: tuple[str, ...], file: str, column: str) -> int:
 
 def _check_names(columns: tuple[str, ...], file: str) -> None:
     if not any(columns):
-        raise ValueError(f"{file} has no usable records: its first line must name the columns, and it is empty")
+        raise Refusal("{file} has no usable records: its first line must name the columns, and it is empty", file=file)
     for name, times in Counter(filter(None, columns)).items():
         if times > 1:
-            raise ValueError(f"{file} has {times} columns named {name!r:.60}; names must differ")
+            raise Refusal(
+                "{file} has {times} columns named {name!r:.60}; names must differ", file=file, times=times, name=name
+            )
 
 
 def _shown(name: str) -> str:

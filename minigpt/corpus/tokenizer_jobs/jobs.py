@@ -15,6 +15,7 @@ from minigpt.corpus.counts import read_counts
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.corpus.tokenizer_jobs.process import Job, write_job
 from minigpt.limits import limit
+from minigpt.sentences import Refusal
 from minigpt.storage.paths import ROOT
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
@@ -96,11 +97,14 @@ class Learning:
                 return
             at_once, merges = limit("MINIGPT_TOKENIZERS_AT_ONCE"), limit("MINIGPT_MERGES")
             if job.config.kind == "byte_bpe" and job.config.merges > merges:
-                raise ValueError(f"merges must be at most {merges:,}, got {job.config.merges:,}")
+                raise Refusal(
+                    "merges must be at most {merges:,}, got {merges2:,}", merges=merges, merges2=job.config.merges
+                )
             if sum(map(self._going, self._processes)) >= at_once:
-                raise ValueError(
-                    f"this server is learning {at_once} tokenizers already, at most {at_once} at once; "
-                    "try again in a moment"
+                raise Refusal(
+                    "this server is learning {at_once} tokenizers already, at most {at_once} at once; "
+                    "try again in a moment",
+                    at_once=at_once,
                 )
             try:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -108,7 +112,9 @@ class Learning:
                 write_job(folder, job)
                 self._processes[folder] = _spawn(folder)
             except OSError as error:
-                raise ValueError(f"cannot learn a tokenizer in {folder}: {error.strerror}") from error
+                raise Refusal(
+                    "cannot learn a tokenizer in {folder}: {strerror}", folder=folder, strerror=error.strerror
+                ) from error
 
     def cancel(self, folder: Path) -> None:
         """Stop the job at once and remove what it wrote; a finished tokenizer stays."""

@@ -22,6 +22,7 @@ from minigpt.config import TokenizerConfig, from_dict
 from minigpt.corpus.corpus import Corpus, load_corpus
 from minigpt.corpus.counts import write_counts
 from minigpt.corpus.statistics import statistics
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
@@ -51,7 +52,7 @@ def read_job(folder: Path) -> Job:
         content = json.loads((folder / "job.json").read_bytes())
         return Job(from_dict(TokenizerConfig, content.pop("config")), **content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{folder} holds no tokenizer job: {error}") from error
+        raise Refusal("{folder} holds no tokenizer job: {error}", folder=folder, error=error) from error
 
 
 def work(folder: Path) -> None:
@@ -61,7 +62,11 @@ def work(folder: Path) -> None:
         _tell(folder, "reading")
         corpus = load_corpus(job.corpus)
         if corpus.hash != job.corpus_hash:
-            raise ValueError(f"the corpus changed meanwhile: it has hash {corpus.hash}, asked was {job.corpus_hash}")
+            raise Refusal(
+                "the corpus changed meanwhile: it has hash {hash}, asked was {corpus_hash}",
+                hash=corpus.hash,
+                corpus_hash=job.corpus_hash,
+            )
         size = sum(len(record.text.encode()) for record in corpus.train)
         _tell(folder, "learning", bytes=size)
         tokenizer = _learn(folder, job.config, corpus)

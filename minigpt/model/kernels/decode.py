@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import ACTIVATION, MiniGPT
+from minigpt.sentences import Refusal
 
 
 class Decoder:
@@ -35,9 +36,12 @@ class Decoder:
         cache is full or holds another number of texts.
         """
         if cache.length >= cache.capacity or cache.keys.shape[1] != len(ids):
-            raise ValueError(
-                f"the cache holds {cache.length} of {cache.capacity} positions of {cache.keys.shape[1]} texts, "
-                f"got one more of {len(ids)}"
+            raise Refusal(
+                "the cache holds {length} of {capacity} positions of {shape} texts, got one more of {count}",
+                length=cache.length,
+                capacity=cache.capacity,
+                shape=cache.keys.shape[1],
+                count=len(ids),
             )
         tokens, places = self.tables
         x = tokens.index_select(0, ids) + places[cache.length]  # (B, C)

@@ -10,6 +10,7 @@ from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.limits import limit
 from minigpt.presets import Preset
+from minigpt.sentences import Refusal
 from minigpt.sizing.memory import check_model
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
@@ -58,9 +59,11 @@ def _check_evaluation(corpus: Corpus, training: TrainConfig) -> None:
     most = limit("MINIGPT_EVALUATED_CHARACTERS")
     size = sum(len(record.text) for record in corpus.train + corpus.validation)
     if training.evaluation_rows == 0 and size > most:
-        raise ValueError(
-            f"each evaluation would score all {size:,} characters of the corpus, which is done up to {most:,}; "
-            "set evaluation_rows, such as 200, to score a fixed sample of each split"
+        raise Refusal(
+            "each evaluation would score all {size:,} characters of the corpus, which is done up "
+            "to {most:,}; set evaluation_rows, such as 200, to score a fixed sample of each split",
+            size=size,
+            most=most,
         )
 
 
@@ -83,7 +86,11 @@ def resume_run(
             wanted = replace(wanted, corpus_hash=corpus.hash)
         differing = differences(info, wanted)
         if differing:
-            raise ValueError(f"{run.folder} cannot be resumed as another run: it has {'; '.join(differing)}")
+            raise Refusal(
+                "{folder} cannot be resumed as another run: it has {differing}",
+                folder=run.folder,
+                differing="; ".join(differing),
+            )
     return run, prepare(run)
 
 
@@ -102,7 +109,12 @@ def _planned(
 def _check_counted(learned: Learned, corpus: Corpus) -> None:
     counted = (learned.counted.train.records, learned.counted.validation.records)
     if counted != (len(corpus.train), len(corpus.validation)):
-        raise ValueError(
-            f"the tokenizer was learned from {counted[0]} training and {counted[1]} validation records, "
-            f"corpus {corpus.name!r} has {len(corpus.train)} and {len(corpus.validation)}"
+        raise Refusal(
+            "the tokenizer was learned from {counted} training and {counted2} validation "
+            "records, corpus {name!r} has {count} and {count2}",
+            counted=counted[0],
+            counted2=counted[1],
+            name=corpus.name,
+            count=len(corpus.train),
+            count2=len(corpus.validation),
         )

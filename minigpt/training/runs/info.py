@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.validation import one_of
@@ -32,24 +33,24 @@ def read_info(folder: Path) -> RunInfo:
     """The content of run.json. Raises ValueError for a folder that is no run, or a damaged file."""
     path = folder / "run.json"
     if not path.exists():
-        raise ValueError(f"{folder} is not a run folder: it has no run.json")
+        raise Refusal("{folder} is not a run folder: it has no run.json", folder=folder)
     content = read_object(path)
     if content.pop("format", None) != FORMAT:
-        raise ValueError(f"{path} is not of format {FORMAT}")
+        raise Refusal("{path} is not of format {format}", path=path, format=FORMAT)
     try:
         content |= {"model": from_dict(ModelConfig, content.get("model"))}
         content |= {"training": from_dict(TrainConfig, content.get("training"))}
         info = from_dict(RunInfo, content)
         _check_texts(info)
     except ValueError as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
     return info
 
 
 def _check_texts(info: RunInfo) -> None:
     for name in ("preset", "tokenizer", "corpus", "corpus_hash", "reason"):
         if not isinstance(getattr(info, name), str):
-            raise ValueError(f"{name} must be a text, got {getattr(info, name)!r:.60}")
+            raise Refusal("{name} must be a text, got {getattr!r:.60}", name=name, getattr=getattr(info, name))
     one_of("status", info.status, STATUSES)
 
 

@@ -13,6 +13,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.owners import checked_id, is_new_id, made_by, mark, new_id
 from minigpt.storage.paths import data_folder
@@ -46,7 +47,11 @@ def run_folder(id: str) -> Path:
 def put_label(folder: Path, browser: str, name: str = "") -> None:
     """Say whose the run in `folder` is. Raises ValueError for a name that is too long."""
     if len(name) > NAME_CHARACTERS:
-        raise ValueError(f"the name of a run has at most {NAME_CHARACTERS} characters, got {len(name)}")
+        raise Refusal(
+            "the name of a run has at most {name_characters} characters, got {count}",
+            name_characters=NAME_CHARACTERS,
+            count=len(name),
+        )
     label = Label(mark(browser), name, time.time())
     write_atomic(folder / LABEL, json.dumps(asdict(label)).encode())
 

@@ -13,6 +13,7 @@ import torch
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.model.checkpoints import packed
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
 from minigpt.training.loop import Training
@@ -58,11 +59,11 @@ def read_progress(folder: Path, info: RunInfo) -> Progress | None:
     with tensor_file(path, DAMAGED) as file:
         about = file.metadata() or {}
         if about.get("format") != FORMAT:
-            raise ValueError(f"{path} is not a resume state of format {FORMAT}")
+            raise Refusal("{path} is not a resume state of format {format}", path=path, format=FORMAT)
         stored, progress = _told(path, about)
     differing = differences(stored, info)
     if differing:
-        raise ValueError(f"{path} belongs to another run: it has {'; '.join(differing)}")
+        raise Refusal("{path} belongs to another run: it has {differing}", path=path, differing="; ".join(differing))
     _check_progress(path, progress, info.training.steps)
     return progress
 
@@ -103,7 +104,13 @@ def _set_state(path: Path, name: str, generator: torch.Generator, state: torch.T
     try:
         generator.set_state(state)
     except RuntimeError as error:
-        raise ValueError(f"{path} {DAMAGED}: {name} is no state of a generator: {error}") from error
+        raise Refusal(
+            "{path} {damaged}: {name} is no state of a generator: {error}",
+            path=path,
+            damaged=DAMAGED,
+            name=name,
+            error=error,
+        ) from error
 
 
 def _told(path: Path, about: dict[str, str]) -> tuple[RunInfo, Progress]:
@@ -114,7 +121,7 @@ def _told(path: Path, about: dict[str, str]) -> tuple[RunInfo, Progress]:
         settings = from_dict(ModelConfig, json.loads(model)), from_dict(TrainConfig, json.loads(training))
         progress = from_dict(Progress, json.loads(progress))
     except ValueError as error:
-        raise ValueError(f"{path} {DAMAGED}: {error}") from error
+        raise Refusal("{path} {damaged}: {error}", path=path, damaged=DAMAGED, error=error) from error
     return RunInfo("", *settings, fingerprint, "", corpus_hash, ""), progress
 
 
@@ -126,12 +133,16 @@ def _check_progress(path: Path, progress: Progress, steps: int) -> None:
             if getattr(progress, name) is not None:
                 whole(name, getattr(progress, name), least=0, most=progress.step)
         if not isinstance(progress.best, float | None):
-            raise ValueError(f"best must be a loss or null, got {progress.best!r:.60}")
+            raise Refusal("best must be a loss or null, got {best!r:.60}", best=progress.best)
         number("seconds", progress.seconds, least=0.0)
         whole("positions", progress.positions, least=0)
         if not isinstance(progress.lengths, dict) or progress.lengths.keys() != set(GROWING):
-            raise ValueError(f"lengths must tell those of {', '.join(GROWING)}, got {progress.lengths!r:.80}")
+            raise Refusal(
+                "lengths must tell those of {growing}, got {lengths!r:.80}",
+                growing=", ".join(GROWING),
+                lengths=progress.lengths,
+            )
         for name, length in progress.lengths.items():
             whole(f"the length of {name}", length, least=0)
     except ValueError as error:
-        raise ValueError(f"{path} {DAMAGED}: {error}") from error
+        raise Refusal("{path} {damaged}: {error}", path=path, damaged=DAMAGED, error=error) from error

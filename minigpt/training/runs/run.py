@@ -27,6 +27,7 @@ from minigpt.corpus.windows import window_stream
 from minigpt.model.checkpoints import Checkpoint, load_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.lock import FolderLock, is_held
@@ -61,7 +62,7 @@ class Run:
         """Lay out a new run. Raises ValueError when the folder exists and is not empty."""
         folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ValueError(f"{folder} exists and is not empty; choose another folder")
+            raise Refusal("{folder} exists and is not empty; choose another folder", folder=folder)
         (folder / "checkpoints").mkdir(parents=True)
         tokenizer.save(folder / "tokenizer.json")
         write_atomic(folder / "corpus.json", corpus.to_json().encode())
@@ -88,7 +89,12 @@ class Run:
     def checkpoint(self, step: int) -> Checkpoint:
         """The model after `step` updates. Raises ValueError that lists the saved steps if there is none."""
         if step not in self.steps:
-            raise ValueError(f"{self.folder.name} has no checkpoint of step {step}; saved: {_listed(self.steps)}")
+            raise Refusal(
+                "{name} has no checkpoint of step {step}; saved: {listed}",
+                name=self.folder.name,
+                step=step,
+                listed=_listed(self.steps),
+            )
         info = self.info
         return load_checkpoint(checkpoint_path(self.folder, step), info.model, info.tokenizer)
 
@@ -96,9 +102,11 @@ class Run:
         """The run's tokenizer; ValueError when it is not the one of run.json."""
         tokenizer = load_tokenizer(self.folder / "tokenizer.json")
         if tokenizer.fingerprint != self.info.tokenizer:
-            raise ValueError(
-                f"{self.folder}: tokenizer.json has fingerprint {tokenizer.fingerprint}, "
-                f"run.json says {self.info.tokenizer}"
+            raise Refusal(
+                "{folder}: tokenizer.json has fingerprint {fingerprint}, run.json says {tokenizer}",
+                folder=self.folder,
+                fingerprint=tokenizer.fingerprint,
+                tokenizer=self.info.tokenizer,
             )
         return tokenizer
 
@@ -106,7 +114,12 @@ class Run:
         """The corpus the run was trained on; ValueError when it is not the one of run.json."""
         corpus, info = load_corpus(self.folder / "corpus.json"), self.info
         if corpus.hash != info.corpus_hash:
-            raise ValueError(f"{self.folder}: corpus.json has hash {corpus.hash}, run.json says {info.corpus_hash}")
+            raise Refusal(
+                "{folder}: corpus.json has hash {hash}, run.json says {corpus_hash}",
+                folder=self.folder,
+                hash=corpus.hash,
+                corpus_hash=info.corpus_hash,
+            )
         return corpus
 
     def evaluations(self) -> list[Evaluation]:
@@ -137,7 +150,7 @@ class Run:
         try:
             return from_dict(Baselines, read_object(path))
         except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
 
     def record(self, training: Training) -> Iterator[Report]:
         """Pass on the reports of `training`, after metrics and due checkpoints are written.
@@ -180,9 +193,9 @@ def _row(path: Path, line: bytes) -> dict:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
     if not isinstance(row, dict):
-        raise ValueError(f"{path} is damaged: each line must be an object, got {row!r:.60}")
+        raise Refusal("{path} is damaged: each line must be an object, got {row!r:.60}", path=path, row=row)
     return row
 
 
@@ -201,8 +214,11 @@ def prepare(run: Run) -> Training:
     info, corpus, tokenizer = run.info, run.corpus(), run.tokenizer()
     _check_size(run.folder, info.model)
     if tokenizer.vocab_size > info.model.vocab_size:
-        raise ValueError(
-            f"{run.folder}: tokenizer.json has {tokenizer.vocab_size:,} ids, run.json says {info.model.vocab_size:,}"
+        raise Refusal(
+            "{folder}: tokenizer.json has {vocab_size:,} ids, run.json says {vocab_size2:,}",
+            folder=run.folder,
+            vocab_size=tokenizer.vocab_size,
+            vocab_size2=info.model.vocab_size,
         )
     train, validation = (
         _split(split, tokenizer, info.model.context_length, info.training.mode) if split else None
@@ -217,7 +233,7 @@ def _check_size(folder: Path, config: ModelConfig) -> None:
     try:
         shape_only(config)
     except ValueError as error:
-        raise ValueError(f"{folder / 'run.json'}: {error}") from error
+        raise Refusal("{folder}: {error}", folder=folder / "run.json", error=error) from error
 
 
 def _split(records: tuple[Record, ...], tokenizer: Tokenizer, context_length: int, mode: str) -> Split:

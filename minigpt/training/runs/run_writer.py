@@ -13,6 +13,7 @@ from pathlib import Path
 
 from minigpt.corpus.baselines import ngram_baselines
 from minigpt.model.checkpoints import save_checkpoint
+from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.lock import FolderLock
 from minigpt.training.loop import DivergedError, Evaluation, Report, Samples, StepReport, Training, evaluation_rows
@@ -209,12 +210,19 @@ class Recorder:
         progress, training = read_progress(self.folder, self.info), self.training
         if progress is None:
             if any(step > 0 for step in checkpoint_steps(self.folder)):
-                raise ValueError(f"{self.folder} has checkpoints but no {FILE}; it can be read, not continued")
+                raise Refusal(
+                    "{folder} has checkpoints but no {file}; it can be read, not continued",
+                    folder=self.folder,
+                    file=FILE,
+                )
             progress = Progress()
         there, here = ((one.step, one.evaluated, one.sampled) for one in (progress, training))
         if there != here:
-            raise ValueError(
-                f"{self.folder} stands at step {progress.step}, this training at {training.step}; resume the run"
+            raise Refusal(
+                "{folder} stands at step {step}, this training at {step2}; resume the run",
+                folder=self.folder,
+                step=progress.step,
+                step2=training.step,
             )
         for name, length in progress.lengths.items():
             _check_whole_lines(self.folder / name, length)
@@ -252,13 +260,24 @@ def _check_whole_lines(path: Path, length: int) -> None:
     """Raises ValueError unless the first `length` bytes of a growing file are there and end with a line."""
     size = path.stat().st_size if path.exists() else 0
     if size < length:
-        raise ValueError(f"{path} is damaged: it has {size:,} bytes, but {FILE} was written when it had {length:,}")
+        raise Refusal(
+            "{path} is damaged: it has {size:,} bytes, but {file} was written when it had {length:,}",
+            path=path,
+            size=size,
+            file=FILE,
+            length=length,
+        )
     if length == 0:
         return
     with path.open("rb") as file:
         file.seek(length - 1)
         if file.read(1) != b"\n":
-            raise ValueError(f"{path} is damaged: no line ends at byte {length:,}, where {FILE} was written")
+            raise Refusal(
+                "{path} is damaged: no line ends at byte {length:,}, where {file} was written",
+                path=path,
+                length=length,
+                file=FILE,
+            )
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:

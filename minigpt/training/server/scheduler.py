@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from minigpt.limits import limit
+from minigpt.sentences import Refusal
 from minigpt.training.loop import DivergedError
 from minigpt.training.runs.run import Run
 from minigpt.training.server.active_run import Held
@@ -39,7 +40,7 @@ class Desk:
         try:
             one_of("command", command.get("command"), COMMANDS)
             if not isinstance(command.get("run"), str):
-                raise ValueError(f"a command needs the run folder as text, got {command.get('run')!r}")
+                raise Refusal("a command needs the run folder as text, got {get!r}", get=command.get("run"))
             folder = Path(command["run"]).absolute()
             getattr(self, f"_{command['command']}")(folder, command)
             return self.standing(folder)
@@ -99,7 +100,7 @@ class Desk:
         held = self.held.get(folder)
         if held is None:
             if Run(folder).status == "finished":
-                raise ValueError(f"{folder.name} is finished; reset it to train it again")
+                raise Refusal("{name} is finished; reset it to train it again", name=folder.name)
             held = self.held[folder] = Held(folder)
             self.ended.pop(folder, None)
         if "speed" in command:
@@ -148,7 +149,11 @@ class Desk:
 
     def _known(self, folder: Path) -> Held:
         if folder not in self.held:
-            raise ValueError(f"{folder.name} is not being trained here: it is {self.standing(folder)['status']}")
+            raise Refusal(
+                "{name} is not being trained here: it is {standing}",
+                name=folder.name,
+                standing=self.standing(folder)["status"],
+            )
         return self.held[folder]
 
     def _until(self, held: Held, statuses: tuple[str, ...]) -> None:

@@ -1,0 +1,73 @@
+"""Sentences for people, with template and values kept apart, so that a catalogue can say them in another language.
+
+The library writes its sentences in English with `say`, `say_count` and `Refusal`; the pages show them through
+`minigpt.ui.base.text`, which looks the template up in the reader's language. `pybabel extract` finds every
+template by these names (see CONTRIBUTING).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Sentence(str):
+    """An English sentence that remembers how it was made: `template.format(**values)`.
+
+    `plural` is the template for every count but one, or "" for a sentence without a count. Values may be
+    sentences themselves.
+
+    >>> say("{count} tokens", count=7).template
+    '{count} tokens'
+    """
+
+    template: str
+    plural: str
+    values: dict[str, Any]
+
+    def __new__(cls, template: str, values: dict[str, Any], plural: str = "") -> "Sentence":
+        chosen = plural if plural and values["count"] != 1 else template
+        sentence = super().__new__(cls, chosen.format(**values))
+        sentence.template, sentence.plural, sentence.values = template, plural, values
+        return sentence
+
+    def __getnewargs__(self) -> tuple[str, dict[str, Any], str]:  # type: ignore[override]
+        return self.template, self.values, self.plural
+
+    def translated(self, singular: Callable[[str], str], by_count: Callable[[str, str, int], str]) -> str:
+        """The sentence in another language: `singular` and `by_count` are a catalogue's gettext and ngettext."""
+        values = {
+            name: value.translated(singular, by_count) if isinstance(value, Sentence) else value
+            for name, value in self.values.items()
+        }
+        if self.plural:
+            return by_count(self.template, self.plural, self.values["count"]).format(**values)
+        return singular(self.template).format(**values)
+
+
+def say(template: str, /, **values: Any) -> Sentence:
+    """The sentence with its {values} put in.
+
+    >>> say("{count} tokens by {merges} merges", count=7, merges=4)
+    '7 tokens by 4 merges'
+    """
+    return Sentence(template, values)
+
+
+def say_count(one: str, many: str, /, count: int, **values: Any) -> Sentence:
+    """One of two templates, by `count`.
+
+    >>> say_count("{count} record", "{count} records", count=1)
+    '1 record'
+    """
+    return Sentence(one, {"count": count, **values}, many)
+
+
+class Refusal(ValueError):
+    """A user's mistake, in one sentence: what, got, allowed. `sentence` can be translated.
+
+    >>> Refusal("width must be at least 1, got {width}", width=0).sentence.values
+    {'width': 0}
+    """
+
+    def __init__(self, template: str, /, **values: Any):
+        self.sentence = template if isinstance(template, Sentence) and not values else Sentence(template, values)
+        super().__init__(self.sentence)
