@@ -7,7 +7,7 @@ are the same model. Wrong values raise ValueError in one sentence before any mem
 from dataclasses import asdict, dataclass, fields, replace
 
 from minigpt.sentences import Refusal
-from minigpt.validation import number, one_of, whole
+from minigpt.validation import check_choice, check_float, check_int
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 DTYPES = ("float64", "float32")
@@ -47,21 +47,21 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "context_length", "heads", "width", "layers", "ffn_width"):
-            whole(name, getattr(self, name), least=1)
+            check_int(name, getattr(self, name), least=1)
         if self.width % self.heads:
             raise Refusal(
                 "width must be divisible by heads, got width {width} and {heads} heads",
                 width=self.width,
                 heads=self.heads,
             )
-        one_of("activation", self.activation, ACTIVATIONS)
-        one_of("dtype", self.dtype, DTYPES)
+        check_choice("activation", self.activation, ACTIVATIONS)
+        check_choice("dtype", self.dtype, DTYPES)
         for name in ("attention_bias", "head_bias", "tied_head", "residual"):
-            one_of(name, getattr(self, name), (True, False))
-        number("norm_epsilon", self.norm_epsilon, above=0.0)
-        number("dropout", self.dropout, least=0.0, below=1.0)
-        number("init_std", self.init_std, least=0.0)
-        whole("init_seed", self.init_seed, least=0, most=GREATEST_SEED)
+            check_choice(name, getattr(self, name), (True, False))
+        check_float("norm_epsilon", self.norm_epsilon, above=0.0)
+        check_float("dropout", self.dropout, least=0.0, below=1.0)
+        check_float("init_std", self.init_std, least=0.0)
+        check_int("init_seed", self.init_seed, least=0, most=GREATEST_SEED)
 
     @property
     def head_width(self) -> int:
@@ -106,28 +106,28 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "accumulation", "evaluate_every"):
-            whole(name, getattr(self, name), least=1)
-        whole("sample_tokens", self.sample_tokens, least=1)
-        number("sample_temperature", self.sample_temperature, least=0.0)
-        whole("sample_seed", self.sample_seed, least=0, most=2**32 - 1)
+            check_int(name, getattr(self, name), least=1)
+        check_int("sample_tokens", self.sample_tokens, least=1)
+        check_float("sample_temperature", self.sample_temperature, least=0.0)
+        check_int("sample_seed", self.sample_seed, least=0, most=2**32 - 1)
         if not isinstance(self.sample_prompts, str):
             raise Refusal(
                 "sample_prompts must be text with one prompt a line, got {sample_prompts!r:.60}",
                 sample_prompts=self.sample_prompts,
             )
         for name in ("sample_every", "warmup_steps", "evaluation_rows"):
-            whole(name, getattr(self, name), least=0)
+            check_int(name, getattr(self, name), least=0)
         for name in ("evaluation_seed", "batch_seed", "dropout_seed"):
-            whole(name, getattr(self, name), least=0, most=GREATEST_SEED)
-        one_of("mode", self.mode, MODES)
-        one_of("optimizer", self.optimizer, OPTIMIZERS)
-        one_of("schedule", self.schedule, SCHEDULES)
-        number("learning_rate", self.learning_rate, above=0.0)
-        number("epsilon", self.epsilon, above=0.0)
+            check_int(name, getattr(self, name), least=0, most=GREATEST_SEED)
+        check_choice("mode", self.mode, MODES)
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_choice("schedule", self.schedule, SCHEDULES)
+        check_float("learning_rate", self.learning_rate, above=0.0)
+        check_float("epsilon", self.epsilon, above=0.0)
         for name in ("beta1", "beta2"):
-            number(name, getattr(self, name), least=0.0, below=1.0)
+            check_float(name, getattr(self, name), least=0.0, below=1.0)
         for name in ("weight_decay", "final_learning_rate", "clip_norm"):
-            number(name, getattr(self, name), least=0.0)
+            check_float(name, getattr(self, name), least=0.0)
         if self.optimizer == "adam" and self.weight_decay:
             raise Refusal(
                 "weight_decay needs optimizer 'adamw', got {weight_decay} with 'adam'", weight_decay=self.weight_decay
@@ -148,8 +148,8 @@ class TokenizerConfig:
     merges: int = 32  # of byte_bpe; fewer are learned when the text runs out of pairs
 
     def __post_init__(self) -> None:
-        one_of("kind", self.kind, TOKENIZERS)
-        whole("merges", self.merges, least=0)
+        check_choice("kind", self.kind, TOKENIZERS)
+        check_int("merges", self.merges, least=0)
 
 
 def to_dict(config) -> dict:
@@ -200,14 +200,14 @@ def override(config, assignments: dict[str, str]):
     kinds = {field.name: field.type for field in fields(config)}
     values = {}
     for name, text in assignments.items():
-        one_of(f"{type(config).__name__} field", name, tuple(kinds))
+        check_choice(f"{type(config).__name__} field", name, tuple(kinds))
         values[name] = _read(name, text, kinds[name])
     return replace(config, **values)
 
 
 def _read(name: str, text: str, kind: type):
     if kind is bool:
-        one_of(name, text.lower(), ("true", "false"))
+        check_choice(name, text.lower(), ("true", "false"))
         return text.lower() == "true"
     try:
         return kind(text)

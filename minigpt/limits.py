@@ -6,7 +6,7 @@ A limit is checked before the work starts, by the code that would do the work.
 import os
 
 from minigpt.sentences import Refusal
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 
 def limit(name: str) -> int:
@@ -16,7 +16,7 @@ def limit(name: str) -> int:
         return _DEFAULTS[name]
     if not text.strip().isdecimal():
         raise Refusal("the environment variable {name} must be a whole number, got {text!r}", name=name, text=text)
-    whole(name, int(text), least=1)
+    check_int(name, int(text), least=1)
     return int(text)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, override
 from minigpt.sentences import Refusal
-from minigpt.validation import one_of
+from minigpt.validation import check_choice
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ PRESETS = {
 
 def preset(name: str) -> Preset:
     """The preset called `name`; ValueError that lists the known names otherwise."""
-    one_of("preset", name, tuple(PRESETS))
+    check_choice("preset", name, tuple(PRESETS))
     return PRESETS[name]
 
 

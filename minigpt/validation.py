@@ -5,7 +5,7 @@ from sys import float_info
 from minigpt.sentences import Refusal
 
 
-def whole(name: str, value, least: int, most: int | None = None) -> None:
+def check_int(name: str, value, least: int, most: int | None = None) -> None:
     """`value` must be an int (no bool) from `least` to `most`."""
     fits = isinstance(value, int) and not isinstance(value, bool) and value >= least
     if not fits or (most is not None and value > most):
@@ -13,7 +13,7 @@ def whole(name: str, value, least: int, most: int | None = None) -> None:
         raise Refusal("{name} must be a whole number {allowed}, got {value!r}", name=name, allowed=allowed, value=value)
 
 
-def number(
+def check_float(
     name: str, value, least: float | None = None, above: float | None = None, below: float | None = None
 ) -> None:
     """`value` must be finite (no bool, NaN or infinity) and within the bounds given."""
@@ -32,7 +32,7 @@ def number(
         )
 
 
-def one_of(name: str, value, allowed: tuple) -> None:
+def check_choice(name: str, value, allowed: tuple) -> None:
     """`value` must be one of `allowed`, of the same type (1 is not True)."""
     if not any(value == choice and type(value) is type(choice) for choice in allowed):
         raise Refusal(

@@ -1,7 +1,6 @@
 """What counting can do: losses of a uniform guess and of unigram, bigram and trigram counts.
 
 A model that beats the trigram line has learned more than which piece follows which two. Counts come
-from minigpt.sentences import Refusal
 from the training split and are scored on the positions that the validation loss scores, in the same
 nats. Each order is mixed with the one below, so that no probability is 0 (Witten-Bell):
 
@@ -22,6 +21,7 @@ import torch
 
 from minigpt.corpus.batches import IGNORE, Batch
 from minigpt.corpus.windows import Windows
+from minigpt.sentences import Refusal
 
 NO_ID = -1  # stands before the first slot of a record
 ID_BITS = 21  # room for ids up to two millions

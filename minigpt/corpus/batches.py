@@ -87,7 +87,7 @@ def batch_records(texts: Sequence[str], tokenizer: Tokenizer, context_length: in
     return _padded(encoded, tokenizer, slots)
 
 
-def looked_at(text: str, tokenizer: Tokenizer, context_length: int) -> Batch:
+def inspection_batch(text: str, tokenizer: Tokenizer, context_length: int) -> Batch:
     """One record as pages and reports look at it: in `slots_of` slots. Raises ValueError as `batch_records` does."""
     encoded = _encoded([text], tokenizer, context_length)
     return _padded(encoded, tokenizer, slots_of(len(encoded[0]) + 1, context_length))

@@ -15,7 +15,7 @@ from minigpt.corpus.readers.files import ReadOptions, read_file
 from minigpt.corpus.splitting import split_records
 from minigpt.sentences import Refusal
 from minigpt.storage.paths import DATA
-from minigpt.validation import one_of
+from minigpt.validation import check_choice
 
 FIRST = BUNDLED_CORPUS.parent.name  # that of the shipped run
 KINDS = ("records", "continuous")
@@ -47,13 +47,13 @@ def bundled_keys() -> tuple[str, ...]:
 
 def bundled(key: str) -> Bundled:
     """One of them. Raises ValueError that lists the names for any other, and for a damaged about.json."""
-    one_of("the corpus", key, bundled_keys())
+    check_choice("the corpus", key, bundled_keys())
     folder = DATA / key
     told = _about(folder / "about.json")
     if (folder / "corpus.json").exists():
         return Bundled(key, told.get("name", key), told.get("about", ""), folder / "corpus.json")
     try:
-        one_of("kind", told["kind"], KINDS)
+        check_choice("kind", told["kind"], KINDS)
         return Bundled(key, told["name"], told["about"], folder / told["file"], told["kind"] == "continuous")
     except KeyError as error:
         raise Refusal("{folder} lacks {error}", folder=folder / "about.json", error=error) from error

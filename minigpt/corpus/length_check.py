@@ -8,7 +8,7 @@ from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.readers.read_result import counted
 from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def too_long(corpus: Corpus, tokenizer: Tokenizer, context_length: int, known: S
 
     Example: none of MG-1's corpus at 64 positions; `needed` is 28, for the longest record's 27 tokens and BOS.
     """
-    whole("context_length", context_length, least=1)
+    check_int("context_length", context_length, least=1)
     known = known or statistics(corpus, tokenizer)
     found = []
     for split, records, lengths in (

@@ -18,7 +18,7 @@ import numpy as np
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.readers.read_result import FaultyRecords, Reading, counted
 from minigpt.sentences import Refusal
-from minigpt.validation import number, one_of, whole
+from minigpt.validation import check_choice, check_float, check_int
 
 SHARE = 0.1  # of the records, that validate
 TRAIN, VALIDATION, LEFT_OUT = 0, 1, 2
@@ -53,9 +53,9 @@ class SplitOptions:
 
     def __post_init__(self) -> None:
         if self.share is not None:
-            number("the share of validation records", self.share, least=0.0, below=1.0)
-        whole("the seed of the split", self.seed, least=0, most=2**63 - 1)
-        one_of("duplicates", self.duplicates, DUPLICATES)
+            check_float("the share of validation records", self.share, least=0.0, below=1.0)
+        check_int("the seed of the split", self.seed, least=0, most=2**63 - 1)
+        check_choice("duplicates", self.duplicates, DUPLICATES)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 _AT_ONCE = 1_000_000  # characters that are encoded at once: ids of Python need many times the memory of text
 
@@ -96,7 +96,7 @@ def histogram(lengths: np.ndarray, bars: int = 40) -> tuple[np.ndarray, np.ndarr
     >>> histogram(np.array([3, 3, 5]))
     (array([2, 0, 1]), array([3, 4, 5, 6]))
     """
-    whole("bars", bars, least=1)
+    check_int("bars", bars, least=1)
     if not len(lengths):
         return np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     least, most = int(lengths.min()), int(lengths.max())

@@ -11,7 +11,7 @@ from pathlib import Path
 from minigpt.config import DTYPES, ModelConfig
 from minigpt.sentences import Refusal
 from minigpt.storage.json_objects import read_object
-from minigpt.validation import one_of
+from minigpt.validation import check_choice
 
 CONFIG_FILE = "config.json"
 _SIZES = {"vocab_size": "vocab_size", "context_length": "n_positions", "width": "n_embd", "heads": "n_head",
@@ -33,7 +33,7 @@ def read_config(folder: str | Path, dtype: str = "float32") -> ModelConfig:
     Raises ValueError that names the file and the field: no GPT-2, a size that is missing or impossible, an
     activation or switch that this model does not have, or three different dropouts.
     """
-    one_of("dtype", dtype, DTYPES)
+    check_choice("dtype", dtype, DTYPES)
     path = Path(folder) / CONFIG_FILE
     if not path.is_file():
         raise Refusal(

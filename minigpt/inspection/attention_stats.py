@@ -9,7 +9,7 @@ from math import exp
 import torch
 
 from minigpt.sentences import Refusal
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def read_query(weights: torch.Tensor, ids: torch.Tensor, query: int) -> QueryRea
     >>> read_query(torch.tensor([0.25, 0.75, 0.0]), torch.tensor([7, 8, 8]), 1).previous
     0.25
     """
-    whole("query", query, least=0, most=len(ids) - 1)
+    check_int("query", query, least=0, most=len(ids) - 1)
     row = weights.double()
     if row.shape != ids.shape or abs(row.sum().item() - 1) > 1e-5:
         raise Refusal(

@@ -12,7 +12,7 @@ from minigpt.inspection.recompute import StageAt, activate
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import Stage, Trace
 from minigpt.sentences import Refusal
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 Term = tuple[int | float | str, ...]
 
@@ -59,7 +59,7 @@ def worked(
             coordinate=coordinate,
         )
     for index, size in zip(place, shown.shape, strict=True):
-        whole("coordinate", index, least=0, most=size - 1)
+        check_int("coordinate", index, least=0, most=size - 1)
     work = _WORK[here.kind](here, *place)
     names = tuple(stage.name for stage in here.inputs)
     return replace(work, shown=float(shown[place]), inputs=names)

@@ -8,7 +8,7 @@ from minigpt.corpus.batches import Batch
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import Trace
 from minigpt.sentences import Refusal
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ def edit_token(model: MiniGPT, batch: Batch, position: int, id: int, before: Tra
     is not valid, an unknown id, or the id that stands there.
     """
     ids, valid = batch.ids[:1], batch.valid[:1]
-    whole("position", position, least=0, most=int(valid.sum()) - 1)
-    whole("id", id, least=0, most=model.config.vocab_size - 1)
+    check_int("position", position, least=0, most=int(valid.sum()) - 1)
+    check_int("id", id, least=0, most=model.config.vocab_size - 1)
     own = ids[0, position].item()
     if id == own:
         raise Refusal("id {id} already stands at position {position}; choose another one", id=id, position=position)

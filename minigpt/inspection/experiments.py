@@ -15,7 +15,7 @@ from math import exp, fsum, log, sqrt
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records, looked_at
+from minigpt.corpus.batches import IGNORE, Batch, batch_records, inspection_batch
 from minigpt.inspection.edit import another_id, edit_token
 from minigpt.inspection.recompute import TOLERANCE
 from minigpt.model.gpt import MiniGPT
@@ -23,7 +23,7 @@ from minigpt.model.loss import loss
 from minigpt.model.parameters import component_counts
 from minigpt.model.trace import BlockTrace, Trace
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 UPDATE = 0.001  # how far one update moves a number: Adam's first step is rate * gradient / |gradient|
 
@@ -57,7 +57,7 @@ def experiments(
 
     `trace` is that of the record, if there is one already. Raises ValueError as `all_checks` does.
     """
-    batch = looked_at(text, tokenizer, model.config.context_length)
+    batch = inspection_batch(text, tokenizer, model.config.context_length)
     last = batch.scored - 1
     trace = model.trace(batch.ids, batch.valid) if trace is None else trace
     return {
@@ -143,7 +143,7 @@ def scalar_attention(trace: Trace, position: int) -> Check:
 
     The loop knows nothing of the model's masks or reshapes: a key counts if it is valid and not later.
     """
-    whole("position", position, least=0, most=int(trace.valid[0].sum()) - 1)
+    check_int("position", position, least=0, most=int(trace.valid[0].sum()) - 1)
     difference, largest = 0.0, 1.0
     for block in trace.blocks:
         weights, joined = _scalar_block(block, trace, position)

@@ -15,7 +15,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.model.linear import linear
 from minigpt.model.trace import Stage, Trace
 from minigpt.sentences import Refusal
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def logit_lens(model: MiniGPT, trace: Trace, positions: Sequence[int], record: i
     if not positions:
         raise Refusal("a lens needs at least one position, got none")
     for position in positions:
-        whole("position", position, least=0, most=trace.ids.shape[1] - 1)
+        check_int("position", position, least=0, most=trace.ids.shape[1] - 1)
     where = list(positions)
     rows = torch.stack([stage.values[record, where] for stage in residuals(trace)])  # (L+1, P, C)
     logits = read_residual(model, rows)  # (L+1, P, V)

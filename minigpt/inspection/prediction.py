@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from minigpt.sentences import Refusal
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 _AT_ONCE = 16  # positions whose float64 distributions are in memory together
 
@@ -80,7 +80,7 @@ class Prediction:
 
     def candidate(self, id: int) -> Candidate:
         """One id of the vocabulary; ValueError for another."""
-        whole("id", id, least=0, most=len(self.logits) - 1)
+        check_int("id", id, least=0, most=len(self.logits) - 1)
         logit = self.logits[id]
         rank = 1 + int((self.logits > logit).sum()) + int((self.logits[:id] == logit).sum())
         return Candidate(id, rank, float(logit), float(self.probabilities[id]))
@@ -92,7 +92,7 @@ class Prediction:
 
     def top(self, count: int) -> list[Candidate]:
         """The `count` most probable ids in order; all of them when there are fewer."""
-        whole("count", count, least=1)
+        check_int("count", count, least=1)
         if count >= len(self.logits):
             return [self.candidate(int(id)) for id in self.order]
         lowest = np.partition(self.logits, len(self.logits) - count)[len(self.logits) - count]
@@ -108,7 +108,7 @@ class Prediction:
 
     def steps(self, id: int) -> SoftmaxSteps:
         """The softmax of one id, step by step; the loss is ln(total) - shifted, exact where p underflows."""
-        whole("id", id, least=0, most=len(self.logits) - 1)
+        check_int("id", id, least=0, most=len(self.logits) - 1)
         logit, greatest = float(self.logits[id]), float(self.logits.max())
         return SoftmaxSteps(
             logit=logit,

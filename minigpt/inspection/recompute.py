@@ -16,7 +16,7 @@ import torch
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.trace import BlockTrace, Stage, Trace
 from minigpt.sentences import Refusal
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 # Both are times the greatest shown |value| when that exceeds 1. Float64: the acceptance limit of the first text.
 # Float32: the rounding of a sum of n products grows like √n · 2⁻²⁴ (Wilkinson), 3.3e-6 for the 3,072 of the
@@ -66,8 +66,8 @@ class StageAt:
 
     def __init__(self, model: MiniGPT, trace: Trace, stage: Stage, position: int, record: int = 0):
         records, positions = trace.ids.shape
-        whole("position", position, least=0, most=positions - 1)
-        whole("record", record, least=0, most=records - 1)
+        check_int("position", position, least=0, most=positions - 1)
+        check_int("record", record, least=0, most=records - 1)
         if model.config != trace.config:
             raise Refusal("the trace is of a model with another config; trace this model first")
         trace.stage(stage.name, stage.block)

@@ -5,7 +5,7 @@ The pages read the same trace; this is the form in which others can check it.
 
 import torch
 
-from minigpt.corpus.batches import looked_at
+from minigpt.corpus.batches import inspection_batch
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
@@ -24,7 +24,7 @@ def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: in
     of the target id. Raises ValueError for a text or a position that does not fit.
     """
     check_length(text)
-    batch = looked_at(text, tokenizer, model.config.context_length)
+    batch = inspection_batch(text, tokenizer, model.config.context_length)
     check_position(position, batch.scored)
     check_trace(model.config, batch.ids.shape[1])
     trace = model.trace(batch.ids, batch.valid)

@@ -25,7 +25,7 @@ from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Evaluation
 from minigpt.training.runs.library import run_folder
 from minigpt.training.runs.run import Run
-from minigpt.validation import one_of
+from minigpt.validation import check_choice
 
 BUNDLED_RUN = DATA / "mini-gpt" / "run"
 BUNDLED = "mini-gpt"
@@ -50,7 +50,7 @@ def source_run(name: str) -> Run | None:
     if SEPARATOR in name:
         shape_preset(name)
         return None
-    one_of("model", name, SOURCES)
+    check_choice("model", name, SOURCES)
     return Run(BUNDLED_RUN) if name == BUNDLED else None
 
 
@@ -77,7 +77,7 @@ def load_source(name: str, step: int) -> tuple[MiniGPT, Tokenizer]:
 
     Raises ValueError for an unknown step, and for a checkpoint of another tokenizer or config.
     """
-    one_of("step", step, source_steps(name))
+    check_choice("step", step, source_steps(name))
     if is_import(name):
         return load_import(name)
     return preset_model(name) if is_untrained(name) else run_model(source_run(name).folder, step)

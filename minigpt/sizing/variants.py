@@ -13,7 +13,7 @@ from minigpt.config import ModelConfig
 from minigpt.model.parameters import parameter_count
 from minigpt.sentences import Refusal
 from minigpt.sizing.memory import number_bytes
-from minigpt.validation import whole
+from minigpt.validation import check_int
 
 VARIANTS = ("rope", "rmsnorm", "swiglu", "gqa", "experts")
 
@@ -38,8 +38,8 @@ def variants(config: ModelConfig, groups: int, experts: int, chosen: int) -> lis
     """
     if groups not in divisors(config.heads):
         raise Refusal("groups must divide the {heads} heads, got {groups!r}", heads=config.heads, groups=groups)
-    whole("experts", experts, least=1)
-    whole("chosen", chosen, least=1, most=experts)
+    check_int("experts", experts, least=1)
+    check_int("chosen", chosen, least=1, most=experts)
     width, blocks, stored = config.width, config.layers, parameter_count(config)
     cache = 2 * blocks * width * number_bytes(config)
     ffn = _ffn(config)

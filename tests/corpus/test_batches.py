@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, RecordTooLong, batch_records, looked_at, record_ids, slots_of
+from minigpt.corpus.batches import IGNORE, Batch, RecordTooLong, batch_records, inspection_batch, record_ids, slots_of
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
@@ -42,7 +42,7 @@ def test_sixty_five_ids_fit_and_sixty_six_do_not():
         with pytest.raises(ValueError, match=f"record 2 {sentence}"):
             batch_records(["a", "a" * length, "b"], BYTES, 64)
         with pytest.raises(RecordTooLong) as caught:
-            looked_at("a" * length, BYTES, 64)
+            inspection_batch("a" * length, BYTES, 64)
         assert (caught.value.needed, caught.value.context) == (length + 1, 64)
 
 
@@ -112,13 +112,13 @@ def test_slots_hold_the_record_and_some_padding(context):
 
 def test_a_record_is_looked_at_in_fewer_slots_of_a_long_context():
     tokenizer = ByteBPE()
-    short, whole = (looked_at("red", tokenizer, context) for context in (1024, 64))
+    short, whole = (inspection_batch("red", tokenizer, context) for context in (1024, 64))
     assert (short.ids.shape, whole.ids.shape, short.scored) == ((1, 16), (1, 64), 4)
     assert short.targets[0, :4].tolist() == whole.targets[0, :4].tolist() == [114, 101, 100, 257]
     assert not short.valid[0, 4:].any()
 
 
 def test_a_record_is_looked_at_without_filling_the_context():
-    batch = looked_at("red", BYTES, 10**15)
+    batch = inspection_batch("red", BYTES, 10**15)
     assert batch.ids.shape == batch.valid.shape == batch.targets.shape == (1, 16)
     assert batch.scored == 4

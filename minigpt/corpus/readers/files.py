@@ -17,7 +17,7 @@ from minigpt.corpus.readers.read_result import Gathered, LineEnds, Reading
 from minigpt.corpus.readers.tables import DELIMITERS, read_table, table_columns, table_head
 from minigpt.limits import limit
 from minigpt.sentences import Refusal
-from minigpt.validation import one_of
+from minigpt.validation import check_choice
 
 FORMATS = {  # and how the names of their files end
     "txt": (".txt", ".text"),
@@ -45,9 +45,9 @@ class ReadOptions:
     continuous: bool = False
 
     def __post_init__(self) -> None:
-        one_of("format", self.format, (None, *FORMATS))
-        one_of("delimiter", self.delimiter, (None, *DELIMITERS))
-        one_of("continuous", self.continuous, (True, False))
+        check_choice("format", self.format, (None, *FORMATS))
+        check_choice("delimiter", self.delimiter, (None, *DELIMITERS))
+        check_choice("continuous", self.continuous, (True, False))
 
 
 def read_file(path: str | Path, options: ReadOptions | None = None) -> Reading:

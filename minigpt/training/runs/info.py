@@ -8,7 +8,7 @@ from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
-from minigpt.validation import one_of
+from minigpt.validation import check_choice
 
 FORMAT = "minigpt-run-1"
 STATUSES = ("created", "queued", "running", "paused", "stopped", "finished", "failed")
@@ -51,7 +51,7 @@ def _check_texts(info: RunInfo) -> None:
     for name in ("preset", "tokenizer", "corpus", "corpus_hash", "reason"):
         if not isinstance(getattr(info, name), str):
             raise Refusal("{name} must be a text, got {getattr!r:.60}", name=name, getattr=getattr(info, name))
-    one_of("status", info.status, STATUSES)
+    check_choice("status", info.status, STATUSES)
 
 
 def write_info(folder: Path, info: RunInfo) -> None:

@@ -18,7 +18,7 @@ from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
 from minigpt.training.loop import Training
 from minigpt.training.runs.info import RunInfo, differences
-from minigpt.validation import number, whole
+from minigpt.validation import check_float, check_int
 
 FORMAT = "minigpt-resume-1"
 FILE = "resume.safetensors"
@@ -128,14 +128,14 @@ def _told(path: Path, about: dict[str, str]) -> tuple[RunInfo, Progress]:
 def _check_progress(path: Path, progress: Progress, steps: int) -> None:
     """Raises ValueError for progress that no training of that many `steps` makes."""
     try:
-        whole("step", progress.step, least=0, most=steps)
+        check_int("step", progress.step, least=0, most=steps)
         for name in ("evaluated", "sampled"):
             if getattr(progress, name) is not None:
-                whole(name, getattr(progress, name), least=0, most=progress.step)
+                check_int(name, getattr(progress, name), least=0, most=progress.step)
         if not isinstance(progress.best, float | None):
             raise Refusal("best must be a loss or null, got {best!r:.60}", best=progress.best)
-        number("seconds", progress.seconds, least=0.0)
-        whole("positions", progress.positions, least=0)
+        check_float("seconds", progress.seconds, least=0.0)
+        check_int("positions", progress.positions, least=0)
         if not isinstance(progress.lengths, dict) or progress.lengths.keys() != set(GROWING):
             raise Refusal(
                 "lengths must tell those of {growing}, got {lengths!r:.80}",
@@ -143,6 +143,6 @@ def _check_progress(path: Path, progress: Progress, steps: int) -> None:
                 lengths=progress.lengths,
             )
         for name, length in progress.lengths.items():
-            whole(f"the length of {name}", length, least=0)
+            check_int(f"the length of {name}", length, least=0)
     except ValueError as error:
         raise Refusal("{path} {damaged}: {error}", path=path, damaged=DAMAGED, error=error) from error

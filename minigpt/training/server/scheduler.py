@@ -16,7 +16,7 @@ from minigpt.sentences import Refusal
 from minigpt.training.loop import DivergedError
 from minigpt.training.runs.run import Run
 from minigpt.training.server.active_run import Held
-from minigpt.validation import number, one_of
+from minigpt.validation import check_choice, check_float
 
 ANSWER_SECONDS = 0.5  # an answer waits this long for the new state, then it tells the old one
 COMMANDS = ("start", "play", "step", "pause", "stop", "reset", "speed", "status")
@@ -38,7 +38,7 @@ class Desk:
     def answer(self, command: dict) -> dict:
         """Do {"command": ..., "run": folder, ...}; how the run stands then, or {"error": one sentence}."""
         try:
-            one_of("command", command.get("command"), COMMANDS)
+            check_choice("command", command.get("command"), COMMANDS)
             if not isinstance(command.get("run"), str):
                 raise Refusal("a command needs the run folder as text, got {get!r}", get=command.get("run"))
             folder = Path(command["run"]).absolute()
@@ -140,7 +140,7 @@ class Desk:
         Run(folder).reset()
 
     def _speed(self, folder: Path, command: dict) -> None:
-        number("speed", command.get("speed"), least=0.0)
+        check_float("speed", command.get("speed"), least=0.0)
         held = self._known(folder)
         held.speed, held.due = float(command["speed"]), 0.0
 

@@ -1,15 +1,50 @@
-"""Every visible sentence passes through `t`, so that a catalogue in another language needs no change in pages."""
+"""Every visible sentence passes through `t`, `tn` or `translate`, so that a catalogue serves it without a change here.
 
+The catalogue is a gettext one: `locale/<language>/LC_MESSAGES/minigpt.mo`, in the folder `MINIGPT_LOCALE` if that is
+set, for the language `MINIGPT_LANGUAGE`. Without one, the sentences are the English ones in the code.
+"""
+
+import gettext
+import os
 import re
+from functools import cache
+from typing import Any
+
+from minigpt.sentences import Refusal, Sentence
+from minigpt.storage.paths import ROOT
 
 
-def t(sentence: str, **values) -> str:
-    """The sentence with its {values} put in.
+@cache
+def _catalogue() -> gettext.NullTranslations:
+    language = os.environ.get("MINIGPT_LANGUAGE", "en")
+    folder = os.environ.get("MINIGPT_LOCALE") or str(ROOT / "locale")
+    return gettext.translation("minigpt", folder, languages=[language], fallback=True)
+
+
+def t(template: str, /, **values: Any) -> str:
+    """The sentence in the reader's language with its {values} put in. `template` is a literal, for the extraction.
 
     >>> t("{count} tokens by {merges} merges", count=7, merges=4)
     '7 tokens by 4 merges'
     """
-    return sentence.format(**values)
+    return translate(Sentence(template, values))
+
+
+def tn(one: str, many: str, /, count: int, **values: Any) -> str:
+    """One of two templates, both literals, by `count`.
+
+    >>> tn("{count} record", "{count} records", count=2)
+    '2 records'
+    """
+    return translate(Sentence(one, {"count": count, **values}, many))
+
+
+def translate(said: str | Exception) -> str:
+    """A sentence or an error of the library in the reader's language; text that is not a `Sentence` stays as it is."""
+    sentence = said.sentence if isinstance(said, Refusal) else said
+    if isinstance(sentence, Sentence):
+        return sentence.translated(_catalogue().gettext, _catalogue().ngettext)
+    return str(sentence)
 
 
 def plain(text: str) -> str:

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 import streamlit as st
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import Batch, looked_at
+from minigpt.corpus.batches import Batch, inspection_batch
 from minigpt.inspection.prediction import Outcome, outcomes
 from minigpt.inspection.record import check_length
 from minigpt.inspection.sources import is_untrained, load_source, preset_plan, source_run, source_steps
@@ -36,7 +36,7 @@ _run = threading.local()  # of the thread that draws a page: model and trace, wh
 class Traced:
     """One record in one model."""
 
-    batch: Batch  # in the slots that `looked_at` gives it
+    batch: Batch  # in the slots that `inspection_batch` gives it
     trace: Trace
     losses: tuple[float, ...]  # of each position, in nats
 
@@ -80,7 +80,7 @@ class View:
 
     @property
     def slots(self) -> int:
-        """Positions the model is given, padding included; see `looked_at`."""
+        """Positions the model is given, padding included; see `inspection_batch`."""
         return self.batch.ids.shape[1]
 
     @property
@@ -233,7 +233,7 @@ def read_record(config: ModelConfig, tokenizer: Tokenizer, text: str) -> Batch:
     would be beyond the limit of bytes.
     """
     check_length(text)
-    batch = looked_at(text, tokenizer, config.context_length)
+    batch = inspection_batch(text, tokenizer, config.context_length)
     check_trace(config, batch.ids.shape[1])
     return batch
 

@@ -28,7 +28,7 @@ class Even(SeededDropout):
         return torch.ones(shape, dtype=dtype)
 
 
-def looked_at(name, values):
+def inspection_batch(name, values):
     """A `keep` that changes nothing, but has the stages computed."""
     return values
 
@@ -52,7 +52,7 @@ def test_logits_and_gradients_equal_those_of_the_stages(lengths, queries, path, 
         monkeypatch.setattr("minigpt.model.gpt.no_dropout", Even(1.0))
     ids, valid, targets = case(lengths)
     results = []
-    for keep in (pass_on, looked_at):
+    for keep in (pass_on, inspection_batch):
         model = MiniGPT(SMALL).train()
         logits = model(ids, valid, keep=keep)
         loss(logits, targets).backward()
@@ -68,7 +68,7 @@ def test_only_unwatched_training_is_fused(monkeypatch):
     model = MiniGPT(SMALL)
     model.eval()(ids, valid)
     model.trace(ids, valid)
-    model.train()(ids, valid, keep=looked_at)
+    model.train()(ids, valid, keep=inspection_batch)
     assert not calls
     model(ids, valid)
     assert len(calls) == SMALL.layers
