@@ -22,7 +22,7 @@ from minigpt.corpus.corpus import Corpus
 from minigpt.limits import limit
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
-from minigpt.storage.owners import checked_id, made_by, mark, new_id
+from minigpt.storage.owned import checked_id, made_by, mark, new_id
 from minigpt.storage.paths import data_folder
 
 
@@ -53,7 +53,7 @@ def corpora_of(browser: str) -> list[str]:
 
 def corpus_folder(id: str, browser: str) -> Path:
     """The folder of a corpus of this browser. Raises ValueError when it has none of this id."""
-    folder = shelf() / checked_id(id, "corpus")
+    folder = shelf() / checked_id(id)
     label = _label(folder)
     if label is None or label.owner != mark(browser):
         raise Refusal("this browser has no corpus {id}: it was deleted, or it belongs to another browser", id=id)

@@ -27,7 +27,7 @@ from minigpt.model.parameters import parameter_count
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
-from minigpt.storage.owners import mark, new_id
+from minigpt.storage.owned import mark, new_id
 from minigpt.storage.paths import data_folder
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer

@@ -1,10 +1,8 @@
 """The server's side of tokenizer jobs: start one, stop it, know how it stands. What they learn stays on disk."""
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +14,7 @@ from minigpt.corpus.statistics import Statistics, statistics
 from minigpt.corpus.tokenizer_jobs.process import Job, write_job
 from minigpt.limits import limit
 from minigpt.sentences import Refusal
-from minigpt.storage.paths import ROOT
+from minigpt.storage.subprocesses import end, spawn
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
 from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
@@ -84,7 +82,7 @@ class Learning:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._processes: dict[Path, subprocess.Popen] = {}
+        self._processes: dict[Path, subprocess.Popen[str]] = {}
 
     def start(self, folder: Path, job: Job) -> None:
         """Begin the job in `folder`, unless it is under way or done.
@@ -110,7 +108,7 @@ class Learning:
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir(parents=True)
                 write_job(folder, job)
-                self._processes[folder] = _spawn(folder)
+                self._processes[folder] = spawn("minigpt.corpus.tokenizer_jobs.process", str(folder))
             except OSError as error:
                 raise Refusal(
                     "cannot learn a tokenizer in {folder}: {strerror}", folder=folder, strerror=error.strerror
@@ -121,7 +119,7 @@ class Learning:
         with self._lock:
             process = self._processes.pop(folder, None)
             if process is not None:
-                _end(process)
+                end(process)
             if not (folder / "tokenizer.json").exists():
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -145,7 +143,7 @@ class Learning:
         """End every job."""
         with self._lock:
             for process in self._processes.values():
-                _end(process)
+                end(process)
             self._processes.clear()
 
     def _going(self, folder: Path) -> bool:
@@ -168,21 +166,3 @@ def job_folder(place: Path, job: Job) -> Path:
 
 def _merge(row: dict) -> Merge:
     return Merge(**{name: value for name, value in row.items() if name != "piece"})
-
-
-def _spawn(folder: Path) -> subprocess.Popen:
-    """The process, in a session of its own, so that Ctrl-C in the server's terminal does not reach it."""
-    own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {"start_new_session": True}
-    return subprocess.Popen(
-        [sys.executable, "-m", "minigpt.corpus.tokenizer_jobs.process", str(folder)],
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        stdin=subprocess.PIPE,  # its end is the server's end
-        **own,
-    )
-
-
-def _end(process: subprocess.Popen) -> None:
-    process.kill()
-    process.wait()
-    process.stdin.close()

@@ -24,6 +24,7 @@ from minigpt.corpus.counts import write_counts
 from minigpt.corpus.statistics import statistics
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
+from minigpt.storage.subprocesses import lower_priority
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.files import train_tokenizer
@@ -107,8 +108,7 @@ def _end_with_input() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_input, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(10)
+    lower_priority()
     work(Path(sys.argv[1]))
     sys.stdout.flush()
     os._exit(0)  # the waiting thread would hold the interpreter

@@ -4,10 +4,10 @@ import csv
 import io
 import zipfile
 
-from minigpt.training.runs.library import LABEL
+from minigpt.training.runs.library import LABEL_FILE
 from minigpt.training.runs.run import Run
 
-LEFT_OUT = (LABEL, ".writer")  # whose it is, and who writes it, mean nothing elsewhere
+LEFT_OUT = (LABEL_FILE, ".writer")  # whose it is, and who writes it, mean nothing elsewhere
 
 
 def metrics_csv(run: Run) -> str:

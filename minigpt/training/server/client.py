@@ -3,17 +3,14 @@
 import contextlib
 import itertools
 import json
-import os
 import queue
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from minigpt.storage.paths import ROOT
+from minigpt.storage.subprocesses import end, spawn
 
-NICENESS = 10
 PATIENCE = 30.0  # seconds for an answer of a process that is still starting; a warm one takes under one
 
 
@@ -43,7 +40,7 @@ class Trainer:
         """See that the process runs; returns at once, the process needs a second or two to be ready."""
         with self._lock:
             if self._process is None or self._process.poll() is not None:
-                self._process = _spawn()
+                self._process = spawn("minigpt.training.server.process", answers=True)
                 threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
 
     def ask(self, command: str, run: str | Path, **values) -> Standing:
@@ -82,13 +79,7 @@ class Trainer:
             process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.close()
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process, seconds)
 
     @property
     def pid(self) -> int | None:
@@ -118,27 +109,3 @@ class Trainer:
 
 def _standing(message: dict) -> Standing:
     return Standing(**{name: message[name] for name in ("run", "status", "step", "place", "reason")})
-
-
-def _spawn() -> subprocess.Popen:
-    """The trainer, in a session of its own, so that Ctrl-C in the server's terminal does not reach it.
-
-    Its priority is low from the first moment, so that its imports do not delay a page.
-    """
-    own: dict = {"start_new_session": True}
-    if os.name == "nt":
-        own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "minigpt.training.server.process"],
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        **own,
-    )
-    if hasattr(os, "setpriority"):
-        with contextlib.suppress(OSError):  # it has ended already: the listener sees that
-            os.setpriority(os.PRIO_PROCESS, process.pid, NICENESS)
-    return process

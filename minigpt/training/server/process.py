@@ -14,7 +14,7 @@ from typing import TextIO
 
 import torch
 
-from minigpt.training.server.client import NICENESS
+from minigpt.storage.subprocesses import lower_priority
 from minigpt.training.server.scheduler import Desk
 
 
@@ -64,15 +64,9 @@ def _read(commands: TextIO, lines: queue.SimpleQueue) -> None:
     lines.put(None)
 
 
-def _be_humble() -> None:
-    """Low priority, if that was not said at the start: pages come first."""
-    if hasattr(os, "nice"):
-        os.nice(max(0, NICENESS - os.nice(0)))
-
-
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    _be_humble()
+    lower_priority()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a library prints is no answer
     sys.stdin.reconfigure(encoding="utf-8")

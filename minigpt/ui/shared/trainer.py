@@ -12,8 +12,9 @@ from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.limits import limit
 from minigpt.presets import Preset
+from minigpt.storage.owned import new_id
 from minigpt.training.runs.create import lay_out
-from minigpt.training.runs.library import new_id, put_label, run_folder, runs_of
+from minigpt.training.runs.library import put_label, run_folder, runs_of
 from minigpt.training.runs.run import Run
 from minigpt.training.server.client import Trainer
 
@@ -69,7 +70,7 @@ def begin(preset: Preset, corpus: Corpus, browser: str, name: str, speed: float,
     folder = run_folder(id)
     try:
         lay_out(folder, preset, corpus, preset.training, learned)
-        put_label(folder, browser, name)
+        put_label(id, browser, name)
     except OSError as error:
         raise ValueError(f"cannot write the new run {folder}: {error.strerror}") from error
     try:

@@ -13,7 +13,7 @@ from minigpt.shapes import changed_words
 from minigpt.training.loop import Evaluation
 from minigpt.training.phases import course, phases, rate_may_be_too_high
 from minigpt.training.runs.info import RunInfo, read_info
-from minigpt.training.runs.library import read_label, run_folder
+from minigpt.training.runs.library import RUNS, run_folder
 from minigpt.training.runs.metrics_tail import Feed
 from minigpt.ui.base.text import t
 from minigpt.ui.shared.trainer import State
@@ -71,7 +71,7 @@ def run_title(id: str) -> str:
 
 @lru_cache(maxsize=1024)  # nothing of it changes while the run is there, and a deleted one keeps its name
 def _title(folder: Path) -> str:
-    info, label = read_info(folder), read_label(folder)
+    info, label = read_info(folder), RUNS.label(folder.name)
     changed = shape_words(info.preset, info.model)
     text = "{shape}; rate {rate:g}" if changed else "{shape}, rate {rate:g}"
     about = t(text, shape=changed or info.preset, rate=info.training.learning_rate)

@@ -1,18 +1,17 @@
-"""The shelf of runs: ids that stay inside it, and whose runs are whose."""
+"""The run library: ids that stay inside it, and whose runs are whose."""
 
 import json
 import os
 
 import pytest
 
+from minigpt.storage.owned import mark, new_id
 from minigpt.training.runs import library
 from minigpt.training.runs.library import (
+    RUNS,
     command_line_runs,
     is_mine,
-    mark,
-    new_id,
     put_label,
-    read_label,
     run_folder,
     runs_of,
 )
@@ -29,7 +28,7 @@ def runs(tmp_path, monkeypatch):
 def made(browser: str, name: str = "") -> str:
     id = new_id(browser)
     run_folder(id).mkdir()
-    put_label(run_folder(id), browser, name)
+    put_label(id, browser, name)
     return id
 
 
@@ -37,8 +36,8 @@ OUTSIDE = ["", "..", ".", "../x", "a/b", "a\\b", "/etc", "~", "-x", "a b", "x" *
 
 
 @pytest.mark.parametrize("id", OUTSIDE)
-def test_an_id_never_leads_out_of_the_shelf(id):
-    with pytest.raises(ValueError, match="a run id has letters"):
+def test_an_id_never_leads_out_of_the_library(id):
+    with pytest.raises(ValueError, match="an id has letters"):
         run_folder(id)
 
 
@@ -55,14 +54,14 @@ def test_each_browser_lists_its_own_runs_newest_first(monkeypatch):
     assert runs_of(ANN) == [second, first]
     assert runs_of(BEN) == [other]
     assert runs_of("c" * 32) == []
-    assert read_label(run_folder(second)).name == "twice the rate"
+    assert RUNS.label(second).name == "twice the rate"
     assert (is_mine(first, ANN), is_mine(first, BEN)) == (True, False)
 
 
 def test_six_equal_digits_are_not_enough(runs):
     folder = runs / f"{mark(ANN)[:6]}-{'0' * 16}"
     folder.mkdir()
-    put_label(folder, BEN)
+    put_label(folder.name, BEN)
     assert runs_of(ANN) == []
 
 
@@ -70,13 +69,13 @@ def test_a_run_without_label_is_on_no_list_and_anybodys(runs):
     (runs / "by-hand").mkdir()
     assert runs_of(ANN) == []
     assert is_mine("by-hand", ANN)
-    assert read_label(runs / "by-hand") is None
+    assert RUNS.label("by-hand") is None
 
 
 def test_a_damaged_label_is_none(runs):
     id = made(ANN)
     (run_folder(id) / "label.json").write_text('{"owner": 1')
-    assert read_label(run_folder(id)) is None
+    assert RUNS.label(id) is None
     assert runs_of(ANN) == []
 
 

@@ -16,10 +16,11 @@ from minigpt.corpus.baselines import ngram_baselines
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import configured, preset
 from minigpt.storage.lock import is_held
+from minigpt.storage.paths import ROOT
 from minigpt.training.runs.create import lay_out, resume_run
 from minigpt.training.runs.run import Run
 from minigpt.training.runs.run_writer import Recorder, RunWriteError
-from minigpt.training.server.client import ROOT, Trainer
+from minigpt.training.server.client import Trainer
 from minigpt.training.server.process import serve
 from minigpt.training.server.scheduler import Desk
 

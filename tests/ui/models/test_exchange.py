@@ -12,9 +12,10 @@ from minigpt.huggingface.export import export_folder
 from minigpt.huggingface.imports import look_into
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import PRESETS
+from minigpt.storage.owned import new_id
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 from minigpt.training.runs.create import new_run
-from minigpt.training.runs.library import new_id, put_label, run_folder
+from minigpt.training.runs.library import put_label, run_folder
 from minigpt.ui.base import browser
 from minigpt.ui.base.text import plain
 from minigpt.ui.base.workspace import STATE
@@ -47,7 +48,7 @@ def trained(steps: int = 2) -> str:
     run, training = new_run(run_folder(id), preset, bundled_corpus(), settings)
     for _ in run.record(training):
         pass
-    put_label(run_folder(id), ME)
+    put_label(id, ME)
     return id
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from minigpt.storage.owners import checked_id, mark, new_id
+from minigpt.storage.owned import checked_id, mark, new_id
 
 
 def test_a_mark_is_the_same_each_time_and_does_not_hold_the_secret():
@@ -15,9 +15,9 @@ def test_a_mark_is_the_same_each_time_and_does_not_hold_the_secret():
 def test_new_ids_differ_begin_with_the_mark_and_are_ids():
     ids = {new_id("a" * 32) for _ in range(50)}
     assert len(ids) == 50
-    assert all(checked_id(id, "run") == id and id.startswith(mark("a" * 32)[:6] + "-") for id in ids)
+    assert all(checked_id(id) == id and id.startswith(mark("a" * 32)[:6] + "-") for id in ids)
 
 
-def test_a_fault_names_the_kind():
-    with pytest.raises(ValueError, match=r"a corpus id has letters, .*, got '\.\./x'"):
-        checked_id("../x", "corpus")
+def test_a_fault_says_what_an_id_has():
+    with pytest.raises(ValueError, match=r"an id has letters, .*, got '\.\./x'"):
+        checked_id("../x")
