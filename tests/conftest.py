@@ -68,7 +68,7 @@ def drawn_model(**changes) -> "MiniGPT":
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             drawn = torch.randn(parameter.shape, dtype=torch.float64, generator=generator) * 0.4
-            parameter.copy_(drawn + name.endswith("scale"))
+            parameter.copy_(drawn + name.endswith("weight"))
     return model
 
 

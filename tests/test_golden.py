@@ -99,7 +99,7 @@ def test_initialisation_order(model: MiniGPT):
     assert torch.equal(model.head_matrix, w_lm)
     for name, parameter in model.named_parameters():
         if parameter.ndim == 1:
-            assert (parameter == (1 if name.endswith("scale") else 0)).all(), name
+            assert (parameter == (1 if name.endswith("weight") else 0)).all(), name
 
 
 @pytest.mark.parametrize("name", GOLDEN["stages_first3"])

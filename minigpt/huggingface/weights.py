@@ -18,8 +18,8 @@ from minigpt.config import ModelConfig
 from minigpt.huggingface.config import CONFIG_FILE, config_object, read_config
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.model.size_limits import check_model
 from minigpt.sentences import Refusal
-from minigpt.sizing.memory import check_model
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.tensors import FLOATS, StoredTensor, mapped_tensors, stored_tensors
@@ -28,12 +28,12 @@ WEIGHTS = "model.safetensors"
 HEAD = "lm_head.weight"
 INDEX = "model.safetensors.index.json"
 _OUTSIDE = {
-    "token_embedding": "wte.weight", "position_embedding": "wpe.weight", "final_norm.scale": "ln_f.weight",
-    "final_norm.offset": "ln_f.bias", "head": HEAD,
+    "token_embedding": "wte.weight", "position_embedding": "wpe.weight", "final_norm.weight": "ln_f.weight",
+    "final_norm.bias": "ln_f.bias", "head": HEAD,
 }  # fmt: skip
 _INSIDE = {
-    "norm1.scale": "ln_1.weight", "norm1.offset": "ln_1.bias",
-    "norm2.scale": "ln_2.weight", "norm2.offset": "ln_2.bias",
+    "norm1.weight": "ln_1.weight", "norm1.bias": "ln_1.bias",
+    "norm2.weight": "ln_2.weight", "norm2.bias": "ln_2.bias",
     "attention.qkv": "attn.c_attn.weight", "attention.qkv_bias": "attn.c_attn.bias",
     "attention.output": "attn.c_proj.weight", "attention.output_bias": "attn.c_proj.bias",
     "ffn.w1": "mlp.c_fc.weight", "ffn.b1": "mlp.c_fc.bias", "ffn.w2": "mlp.c_proj.weight", "ffn.b2": "mlp.c_proj.bias",

@@ -17,7 +17,7 @@ import torch
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import IGNORE, Batch, batch_records, inspection_batch
 from minigpt.inspection.edit import another_id, edit_token
-from minigpt.inspection.recompute import TOLERANCE
+from minigpt.inspection.stages import TOLERANCE
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.parameters import component_counts

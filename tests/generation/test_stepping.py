@@ -34,7 +34,7 @@ def told_model(*ids: int) -> MiniGPT:
     model = drawn_model(context=8)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.fill_(1.0 if name.endswith("scale") else 0.0)
+            parameter.fill_(1.0 if name.endswith("weight") else 0.0)
         for position, id in enumerate(ids):
             model.position_embedding[position, position] = 1.0
             model.head[position, id] = 1.0

@@ -77,8 +77,8 @@ def test_another_config_of_equal_shapes_is_refused(small, path: Path, name: str,
 def test_missing_and_unexpected_tensors_are_named(small, path: Path):
     model = small()
     state = dict(model.state_dict())
-    lost = {name: tensor for name, tensor in state.items() if name != "final_norm.scale"}
-    with pytest.raises(ValueError, match=r"lacks \['final_norm.scale'\] and has unexpected nothing"):
+    lost = {name: tensor for name, tensor in state.items() if name != "final_norm.weight"}
+    with pytest.raises(ValueError, match=r"lacks \['final_norm.weight'\] and has unexpected nothing"):
         load_checkpoint(write(path, model, lost))
     with pytest.raises(ValueError, match=r"lacks nothing and has unexpected \['extra'\]"):
         load_checkpoint(write(path, model, state | {"extra": torch.zeros(2)}))

@@ -25,7 +25,7 @@ class Workspace:
     position: int = 5
     block: int = 0
     head: int = 0
-    stage: str = "block_input"
+    stage: str = ""  # "" is the first that has an interesting page: what enters the block
     run: str | None = None  # of the training page
     corpus: str | None = None  # of the corpus page and the next run; None is the one of the shipped run
 

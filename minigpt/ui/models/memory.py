@@ -4,7 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.config import ModelConfig
-from minigpt.sizing.memory import Memory, memory, readable_bytes, trace_bytes
+from minigpt.inspection.stages import trace_bytes
+from minigpt.sizing.memory import Memory, memory, readable_bytes
 from minigpt.sizing.scaling import Doubled, doublings
 from minigpt.ui.base.text import t
 from minigpt.ui.models import table as models_table

@@ -11,8 +11,8 @@ from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.model.parameters import parameter_count
+from minigpt.model.size_limits import check_model
 from minigpt.presets import PRESETS, Preset, preset
-from minigpt.sizing.memory import check_model
 from minigpt.training.runs.library import NAME_CHARACTERS
 from minigpt.training.samples import common_start
 from minigpt.ui.base import messages
