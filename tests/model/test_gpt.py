@@ -25,8 +25,8 @@ def affine(row: list[float], matrix: list[list[float]], bias: list[float] | None
 def norm(row: list[float], weights: dict, name: str, epsilon: float) -> list[float]:
     mean = sum(row) / len(row)
     variance = sum((x - mean) ** 2 for x in row) / len(row)
-    scale, offset = weights[f"{name}.scale"], weights[f"{name}.offset"]
-    return [(x - mean) / sqrt(variance + epsilon) * s + o for x, s, o in zip(row, scale, offset, strict=True)]
+    weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+    return [(x - mean) / sqrt(variance + epsilon) * s + o for x, s, o in zip(row, weight, bias, strict=True)]
 
 
 ACTIVATIONS = {

@@ -9,7 +9,7 @@ import torch
 from minigpt.corpus.corpus import bundled_corpus
 from minigpt.inspection.experiments import all_checks
 from minigpt.inspection.sources import preset_tokenizer
-from minigpt.inspection.stages import derive, recomputed
+from minigpt.inspection.stages import derive, formula, recomputed
 from minigpt.model.cache import KVCache
 from minigpt.model.checkpoints import load_checkpoint, save_checkpoint
 from minigpt.model.gpt import MiniGPT
@@ -64,7 +64,7 @@ def test_stages_say_so(bare: MiniGPT):
     for block in trace.blocks:
         assert torch.equal(block.residual1.values, block.attention_output.values)
         assert torch.equal(block.block_output.values, block.ffn_output.values)
-        assert (block.residual1.formula, block.block_output.formula) == ("R = O", "Y = G")
+        assert [formula(stage, trace.config) for stage in (block.residual1, block.block_output)] == ["R = O", "Y = G"]
 
 
 def test_recomputed_and_worked(bare: MiniGPT):
@@ -89,9 +89,9 @@ def test_decoding_with_the_cache(bare: MiniGPT):
 def test_fused_training_path(small):
     model = small(residual=False, layers=2).train()
     results = []
-    for keep in ({}, {"keep": lambda name, values: values}):
+    for hooked in ({}, {"hook": lambda name, values: values}):
         model.zero_grad()
-        logits = model(IDS, **keep)
+        logits = model(IDS, **hooked)
         loss(logits, IDS.roll(-1, 1)).backward()
         results.append([logits, *(parameter.grad.clone() for parameter in model.parameters())])
     assert all((one - other).abs().max() < 1e-12 for one, other in zip(*results, strict=True))

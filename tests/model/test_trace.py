@@ -132,7 +132,7 @@ def test_values_at_a_position(small):
 
 
 def formulas(trace: Trace) -> dict[str, str]:
-    return {stage.name: stage.formula for stage in trace.stages}
+    return {stage.name: formula(stage, trace.config) for stage in trace.stages}
 
 
 def test_formulas_say_which_biases_there_are(small):
@@ -145,5 +145,6 @@ def test_formulas_say_which_biases_there_are(small):
 
 
 def test_block_input_names_the_block_before(small):
-    first, second = (block.block_input.formula for block in small(layers=2).trace(IDS).blocks)
+    trace = small(layers=2).trace(IDS)
+    first, second = (formula(block.block_input, trace.config) for block in trace.blocks)
     assert (first, second) == ("X = E + P", "X = block_output of block 0")
