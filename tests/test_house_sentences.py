@@ -168,20 +168,23 @@ def test_errors_of_the_library_can_be_translated():
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@cache
-def extracted() -> dict[str, list[str]]:
-    """The files each sentence comes from, by its template, as the documented command finds them."""
+def extract() -> bytes:
+    """The file that the documented command makes."""
     with TemporaryDirectory() as folder:
-        pot = Path(folder) / "minigpt.pot"
-        here = Path.cwd()
+        pot, here = Path(folder) / "minigpt.pot", Path.cwd()
         os.chdir(ROOT)
         try:
             CommandLineInterface().run(["pybabel", "-q", *EXTRACT.replace("locale/minigpt.pot", str(pot)).split()])
         finally:
             os.chdir(here)
-        messages = read_po(io.BytesIO(pot.read_bytes()))
+        return pot.read_bytes()
+
+
+@cache
+def extracted() -> dict[str, list[str]]:
+    """The files each sentence comes from, by its template."""
     found: dict[str, list[str]] = {}
-    for message in messages:
+    for message in read_po(io.BytesIO(extract())):
         for template in message.id if isinstance(message.id, tuple) else [message.id]:
             found[template] = [path for path, _ in message.locations]
     return found
