@@ -116,6 +116,13 @@ def test_every_room_is_on_a_floor():
     assert rooms == set(FLOOR)
 
 
+def test_the_drawn_tree_has_every_room_in_order():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    tree = re.findall(r"^  (\S+)/  ", text, re.MULTILINE)
+    floors = [FLOOR[f"minigpt/{room}"] for room in tree]
+    assert floors == sorted(floors, reverse=True) and len(tree) == len(FLOOR) - 3  # the root, pages, app.py
+
+
 @converting
 def test_imports_run_downwards():
     wrong = set()
