@@ -21,7 +21,8 @@ RUN = "0f9k-shipped"
 NAMES = re.compile(
     r"""BOS|EOS|PAD|UNK|GPT|MG|BPE|AdamW|Hugging|Face|Streamlit|UTF|GB|Latin|JSON|Lines|csv|jsonl?|tsv|txt|safetensors|
     Mini|Explorer|[A-Za-z]+_[A-Za-z_0-9]+|\w+\.[\w.]+|float(?:32|64)|relu|gelu(?:_tanh)?|rms|ln|log|exp|sqrt|mean|var|max|
-    sum|argmax|softmax|[kMG]?B|[A-Z]{1,3}|[0-9A-F]{2}|[KMG]iB|True|False|None|id|ids|mg|chapter|poems|numpy|demo|gpt|small|u?tf|U""",
+    sum|argmax|softmax|[kMG]?B|[A-Z]{1,3}|[0-9A-F]{2}|[KMG]iB|True|False|None|id|ids|norm[12]|residual[12]|
+    scores|visible|weights|mixtures|joined|logits|mg|chapter|poems|numpy|demo|gpt|small|u?tf|U""",
     re.VERBOSE,
 )
 IGNORED = "pre, code, svg defs, style, script, [data-testid='stCode'], .katex, [aria-hidden='true']"
@@ -69,7 +70,7 @@ FRAME = re.compile(
     Clear.*|Choose.*|Select.*|Open|View\ \w+|Main\ menu|Deploy|Stop|Show.*visibility.*|Show/hide.*|Increment.*|
     Decrement.*|step\ (?:up|down)|\w+\ toolbar|No\ (?:results|options).*|Scroll\ (?:left|right)|more|Fork|
     (?:Expand|Collapse|Remove|Delete|Toggle).*|close|Produced\ with\ Plotly.*|Chart|file\ upload.*|\w+_\w+|\w+\ icon|
-    Zoom.*|Autoscale|Reset\ axes|Pan|Box\ Select|Lasso\ Select|/[\w/]+""",
+    Shortcut.*|Scroll\ tabs.*|Show\ data:|Zoom.*|Autoscale|Reset\ axes|Pan|Box\ Select|Lasso\ Select|/[\w/]+""",
     re.VERBOSE | re.IGNORECASE,
 )
 # Boxes side by side or below each other that lie on one another, and words that stick out of their box.
@@ -78,7 +79,7 @@ BOXES = """() => {
   const seen = e => e.checkVisibility({checkVisibilityCSS: true, checkOpacity: true});
   const look = root => {
     for (const e of root.querySelectorAll(
-        'button, label, a[data-testid="stTopNavLink"], [role="tab"], [role="option"], .chip')) {
+        'button, label, a[data-testid="stTopNavLink"], [role="tab"], [role="option"], .chip, [data-testid^="stMetric"] *')) {
       if (!seen(e) || e.clientWidth < 4) continue;
       const style = getComputedStyle(e);
       if (e.scrollWidth > e.clientWidth + 1 && style.display !== 'inline' && style.overflowX !== 'auto')
