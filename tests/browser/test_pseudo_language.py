@@ -79,7 +79,8 @@ BOXES = """() => {
   const seen = e => e.checkVisibility({checkVisibilityCSS: true, checkOpacity: true});
   const look = root => {
     for (const e of root.querySelectorAll(
-        'button, label, a[data-testid="stTopNavLink"], [role="tab"], [role="option"], .chip, [data-testid^="stMetric"] *')) {
+        'button, label, a[data-testid="stTopNavLink"], [role="tab"], [role="option"], .chip, ' +
+        '[data-testid^="stMetric"] *')) {
       if (!seen(e) || e.clientWidth < 4) continue;
       const style = getComputedStyle(e);
       if (e.scrollWidth > e.clientWidth + 1 && style.display !== 'inline' && style.overflowX !== 'auto')
