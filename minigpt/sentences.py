@@ -34,6 +34,8 @@ class Sentence(str):
 
     def translated(self, singular: Callable[[str], str], by_count: Callable[[str, str, int], str]) -> str:
         """The sentence in another language: `singular` and `by_count` are a catalogue's gettext and ngettext."""
+        if not self.template:
+            return ""  # a catalogue has its own header there
         values = {
             name: value.translated(singular, by_count) if isinstance(value, Sentence) else value
             for name, value in self.values.items()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.ui.base import browser, messages, workspace
+from minigpt.ui.base import browser, messages, panels, workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.corpus import batches as corpus_batches
 from minigpt.ui.corpus import download as corpus_download
@@ -57,13 +57,12 @@ def tokenizer_panel() -> None:
     corpus_tokenizer.draw(choice, config, learned)
 
 
-PANELS = {
-    t("Tokenizer"): tokenizer_panel,
-    t("Split"): lambda: corpus_split.draw(choice, split),
-    t("Batches"): lambda: corpus_batches.draw(choice, plan, learned),
-    t("Take along"): lambda: corpus_download.draw(choice, learned),
-}
-for tab, draw in zip(st.tabs(list(PANELS), key="corpus_panel", on_change="rerun"), PANELS.values(), strict=True):
-    if tab.open:
-        with tab:
-            draw()
+panels.tabs(
+    {
+        t("Tokenizer"): tokenizer_panel,
+        t("Split"): lambda: corpus_split.draw(choice, split),
+        t("Batches"): lambda: corpus_batches.draw(choice, plan, learned),
+        t("Take along"): lambda: corpus_download.draw(choice, learned),
+    },
+    key="corpus_panel",
+)
