@@ -15,7 +15,7 @@ from math import exp, fsum, log, sqrt
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records, inspection_batch
+from minigpt.corpus.batches import Batch, batch_records, inspection_batch
 from minigpt.inspection.edit import another_id, edit_token
 from minigpt.inspection.recompute import TOLERANCE
 from minigpt.model.gpt import MiniGPT

@@ -201,8 +201,8 @@ def _row(path: Path, line: bytes) -> dict:
 
 def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
     """Raises ValueError when a record is too long: the longest, how many more there are, and what can be done."""
-    if (found := too_long(corpus, tokenizer, context_length)).records:
-        raise ValueError(str(found))
+    if fault := too_long(corpus, tokenizer, context_length).fault:
+        raise Refusal(fault)
 
 
 def prepare(run: Run) -> Training:

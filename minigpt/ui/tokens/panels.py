@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from minigpt.corpus.batches import IGNORE
+from minigpt.model.loss import IGNORE
 from minigpt.figures.theme import chart_config
 from minigpt.figures.tokens import slots_figure
 from minigpt.ui.base import workspace
