@@ -24,7 +24,7 @@ SHARE = 0.1  # of the records, that validate
 TRAIN, VALIDATION, LEFT_OUT = 0, 1, 2
 DUPLICATES = ("together", "drop", "apart")
 _CUTTABLE = 1000  # characters from which on a text may be cut within a line
-_BORDERS = (  # where a text may be cut, the best first: pattern, characters of the text from which on, the place in words
+_BORDERS = (  # where a text may be cut, the best first: pattern, least characters of the text, the place
     (re.compile(r"\n(?:[ \t]*\r?\n)+|\r(?:[ \t]*\r(?!\n))+"), 0, say("The cut is between two paragraphs.")),
     (re.compile(r"\n|\r(?!\n)"), 0, say("The cut is between two lines.")),
     (re.compile(r"[ \t\u3000。！？]"), _CUTTABLE, say("The cut is within a line, between two words.")),
@@ -144,8 +144,10 @@ def _ranks(texts: Iterable[str], seed: int) -> np.ndarray:
     return ranks
 
 
-def _drawn(records: tuple[Record, ...], groups: np.ndarray, options: SplitOptions) -> tuple[np.ndarray, Sentence | None]:
-    """(N,) the side of each record, and why none validates.
+def _drawn(
+    records: tuple[Record, ...], groups: np.ndarray, options: SplitOptions
+) -> tuple[np.ndarray, Sentence | None]:
+    """(N,) the side of each record, and why none is for validation.
 
     Groups are drawn while they fit into the wanted number of records; when none fits, the smallest one
     is. One group at least is left to train on.

@@ -1,4 +1,4 @@
-"""How large a corpus is, in records, characters, bytes and tokens, and how much of a vocabulary it uses; also as a file."""
+"""How large a corpus is, in records, characters, bytes and tokens, and how much of a vocabulary it uses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from minigpt.corpus.corpus import Corpus, unpaired_surrogate
 from minigpt.corpus.readers.lines import LineEnds, line_count, split_lines
-from minigpt.corpus.readers.read_result import LINE, RECORD, TRAIN_RECORD, VALIDATION_RECORD, ColumnMissing, Gathered
+from minigpt.corpus.readers.read_result import RECORD, TRAIN_RECORD, VALIDATION_RECORD, ColumnMissing, Gathered
 from minigpt.sentences import Refusal, Sentence, say
 
 TEXT_FIELD = "text"  # the field of a record that holds its text, when no other is named
@@ -45,7 +45,9 @@ def load_corpus(path: str | Path) -> Corpus:
         raise Refusal("{path} cannot be read: {reason}", path=path, reason=error.strerror) from error
     except UnicodeDecodeError as error:
         byte = f"0x{error.object[error.start]:02X}"
-        raise Refusal("{path} is not UTF-8: byte {byte} at {offset}", path=path, byte=byte, offset=error.start) from error
+        raise Refusal(
+            "{path} is not UTF-8: byte {byte} at {offset}", path=path, byte=byte, offset=error.start
+        ) from error
     except MemoryError as error:
         raise Refusal("{path} is too large for the memory that is free", path=path) from error
     except Refusal as error:
@@ -112,14 +114,12 @@ def parsed(text: str, find_repeated: bool = True) -> Any:
         where = {"message": error.msg, "line": error.lineno, "column": error.colno}
         if error.msg == "Extra data" and "\n" in text:
             raise Refusal(
-                "this is not JSON: {message} at line {line}, column {column}; one value a line is the format jsonl",
+                "this is not JSON: {message} (line {line}, column {column}); one value a line is the format jsonl",
                 **where,
             ) from error
         if "\n" in text:
-            raise Refusal("this is not JSON: {message} at line {line}, column {column}", **where) from error
-        raise Refusal(
-            "this is not JSON: {message} at column {column}", message=error.msg, column=error.colno
-        ) from error
+            raise Refusal("this is not JSON: {message} (line {line}, column {column})", **where) from error
+        raise Refusal("this is not JSON: {message} (column {column})", message=error.msg, column=error.colno) from error
     except ValueError as error:  # a number of more than 4,300 digits
         raise Refusal("this JSON cannot be used: it holds a number with too many digits") from error
 
@@ -216,9 +216,7 @@ def _take(
         gathered.fault(number, say("it names the field {field!r} more than once", field=sorted(twice)[0]))
     elif column not in row:
         missing.update(row)
-        gathered.fault(
-            number, say("it has no field {column!r}; fields: {fields}", column=column, fields=names_of(row))
-        )
+        gathered.fault(number, say("it has no field {column!r}; fields: {fields}", column=column, fields=names_of(row)))
     elif not isinstance(row[column], str):
         gathered.fault(
             number, say("its field {column!r} must be a text, got {value}", column=column, value=shown(row[column]))

@@ -95,9 +95,7 @@ def _checked_header(columns: tuple[str, ...], file: str, column: str) -> int:
     _check_names(columns, file)
     if column not in columns:
         names = ", ".join(map(_shown, columns[:_NAMED])) + (", ..." if len(columns) > _NAMED else "")
-        sentence = say(
-            "{file}: column {column!r} not found; columns: {names}", file=file, column=column, names=names
-        )
+        sentence = say("{file}: column {column!r} not found; columns: {names}", file=file, column=column, names=names)
         raise ColumnMissing(sentence, columns)
     return columns.index(column)
 

@@ -21,8 +21,9 @@ from pathlib import Path
 from minigpt.config import ModelConfig, TrainConfig, from_dict
 from minigpt.corpus.baselines import Baselines
 from minigpt.corpus.batches import batch_records
-from minigpt.corpus.corpus import Corpus, Record, load_corpus
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.length_check import too_long
+from minigpt.corpus.readers.objects import load_corpus
 from minigpt.corpus.windows import window_stream
 from minigpt.model.checkpoints import Checkpoint, load_checkpoint
 from minigpt.model.gpt import MiniGPT
