@@ -45,6 +45,15 @@ class Sentence(str):
         return singular(self.template).format(**values)
 
 
+def reason_of(error: Exception) -> str:
+    """What an error says, as a value for another sentence: a `Sentence` where it has one.
+
+    >>> reason_of(Refusal("width must be at least 1, got {width}", width=0)).template
+    'width must be at least 1, got {width}'
+    """
+    return error.sentence if isinstance(error, Refusal) else str(error)
+
+
 def say(template: str, /, **values: Any) -> Sentence:
     """The sentence with its {values} put in.
 

@@ -7,7 +7,7 @@ from minigpt.cli.corpus_text import reading_text, split_text
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.readers.encodings import ENCODINGS, EncodingFault
 from minigpt.corpus.readers.files import FORMATS, ReadOptions, read_file
-from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, Reading
+from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, ReadResult
 from minigpt.corpus.readers.tables import DELIMITERS
 from minigpt.corpus.splitting import DUPLICATES, SplitOptions, split_records
 from minigpt.sentences import Refusal
@@ -53,22 +53,22 @@ def corpus_of(options: argparse.Namespace, say: Callable[[str], None]) -> Corpus
     try:
         split = split_records(reading, SplitOptions(**chosen))
     except FaultyRecords as error:
-        raise Refusal("{error} (--skip-faults)", error=error) from error
+        raise Refusal("{error} (--skip-faults)", error=error.sentence) from error
     say(split_text(split))
     return split.corpus
 
 
-def _read(options: argparse.Namespace, given: set[str]) -> Reading:
+def _read(options: argparse.Namespace, given: set[str]) -> ReadResult:
     chosen = ReadOptions(**{name: getattr(options, name) for name in given & {*_READING}})
     try:
         return read_file(options.corpus, chosen)
     except EncodingFault as error:
-        raise Refusal("{error} (--encoding)", error=error) from error
+        raise Refusal("{error} (--encoding)", error=error.sentence) from error
     except ColumnMissing as error:
-        raise Refusal("{error} (--column)", error=error) from error
+        raise Refusal("{error} (--column)", error=error.sentence) from error
 
 
-def _check_split(reading: Reading, given: set[str]) -> None:
+def _check_split(reading: ReadResult, given: set[str]) -> None:
     grouping = given & {"split_seed", "duplicates", "exact_duplicates", "split_anew"}
     if reading.continuous:
         _refuse(grouping, "does not apply to a continuous text, which is cut once")

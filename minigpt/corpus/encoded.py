@@ -38,7 +38,8 @@ def _characters(text: str, tokenizer: Chars) -> np.ndarray:
 
 
 def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
-    part, size = [], 0
+    part: list[str] = []
+    size = 0
     for text in texts:
         if part and size + len(text) > AT_ONCE:
             yield part

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from minigpt.corpus.batches import IGNORE, Batch
+from minigpt.corpus.batches import Batch
 from minigpt.corpus.encoded import id_arrays
+from minigpt.model.loss import IGNORE
 from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 
@@ -39,7 +40,7 @@ class Windows:
         return len(self.ids) - self.length
 
     @property
-    def scored(self) -> int:
+    def target_count(self) -> int:
         """Number of pairs, each of which one pass scores once."""
         return int((self.targets != IGNORE).sum())
 
@@ -59,7 +60,7 @@ def window_stream(texts: Sequence[str], tokenizer: Tokenizer, length: int) -> Wi
     """All `texts` as a stream that is read in windows of `length` slots.
 
     Raises ValueError for no text or an empty one. Example: "ab" and "c" give BOS a b EOS BOS c EOS:
-    7 slots, 5 pairs, as EOS -> BOS is none.
+    7 slots, 5 pairs, as EOS -> BOS is not one.
     """
     if not texts or not all(texts):
         raise Refusal("windows need texts of at least one character, got {texts!r:.60}", texts=texts)

@@ -26,12 +26,12 @@ def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: in
     """
     check_length(text)
     batch = inspection_batch(text, tokenizer, model.config.context_length)
-    check_position(position, batch.scored)
+    check_position(position, batch.target_count)
     check_trace(model.config, batch.ids.shape[1])
     trace = model.trace(batch.ids, batch.valid)
     return {
-        "ids": batch.ids[0, : batch.scored].tolist(),
-        "targets": batch.targets[0, : batch.scored].tolist(),
+        "ids": batch.ids[0, : batch.target_count].tolist(),
+        "targets": batch.targets[0, : batch.target_count].tolist(),
         "loss": loss(trace.logits.values, batch.targets).item(),
         "position": position,
         "stages": [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import WHOLE, slots_of
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.huggingface.imports import find_import, is_import, load_import
 from minigpt.inspection.trace_memory import check_trace
 from minigpt.model.gpt import MiniGPT

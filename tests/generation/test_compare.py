@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from minigpt.corpus.corpus import Record, bundled_corpus
+from minigpt.corpus.corpus import Record
+from minigpt.corpus.library import bundled_corpus
 from minigpt.generation.compare import Comparison, numbers
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.generation.compare import numbers
 from minigpt.generation.seeds import Repetition
 from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig

@@ -8,7 +8,7 @@ import torch
 
 from minigpt.config import ModelConfig, TrainConfig
 from minigpt.corpus.batches import batch_records
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.generation.drawing import draw_with_dice, new_generator, throw_dice
 from minigpt.generation.measures import first_difference
 from minigpt.generation.settings import PRESETS, SampleConfig

@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records
+from minigpt.corpus.batches import Batch, batch_records
 from minigpt.inspection import experiments
 from minigpt.inspection.edit import another_id, edit_token
 from minigpt.inspection.sources import BUNDLED_RUN, preset_model, run_model
 from minigpt.model import attention
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.loss import IGNORE
 from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.inspection.experiments import all_checks
 from minigpt.inspection.sources import preset_tokenizer
 from minigpt.inspection.stages import derive, formula, recomputed

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from transformers import AutoTokenizer, GPT2Tokenizer
 
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.huggingface.tokenizer_gpt2 import read_gpt2_tokenizer, write_gpt2_tokenizer
 from minigpt.tokenizers.bytes_to_unicode import letter_order
 from minigpt.tokenizers.files import load_tokenizer

@@ -45,7 +45,7 @@ class Traced:
     @cached_property
     def outcomes(self) -> list[Outcome]:
         """How each position was predicted, computed once: half a second for 128 positions of 50,257 tokens."""
-        length = self.batch.scored
+        length = self.batch.target_count
         return outcomes(self.trace.logits.values[0, :length], self.batch.targets[0, :length])
 
 
@@ -78,7 +78,7 @@ class View:
     @property
     def length(self) -> int:
         """Positions of the record; the other slots are padding."""
-        return self.batch.scored
+        return self.batch.target_count
 
     @property
     def slots(self) -> int:
@@ -167,7 +167,7 @@ def resolve() -> View:
     _keep_within("head", space.head, model.config.heads)
     traced = recall()
     _drawing.model, _drawing.traced = model, traced
-    _keep_within("position", space.position, traced.batch.scored)
+    _keep_within("position", space.position, traced.batch.target_count)
     return View(workspace.current(), tokenizer, traced.batch, traced.losses, load, recall)
 
 
@@ -235,7 +235,7 @@ def trace_record(model: MiniGPT, tokenizer: Tokenizer, text: str) -> Traced:
     batch = read_record(model.config, tokenizer, text)
     with one_at_a_time(tracing_bytes(model.config, batch.ids.shape[1])):
         trace = model.trace(batch.ids, batch.valid)
-        losses = position_losses(trace.logits.values, batch.targets)[0, : batch.scored]
+        losses = position_losses(trace.logits.values, batch.targets)[0, : batch.target_count]
     return Traced(batch, trace, tuple(losses.tolist()))
 
 

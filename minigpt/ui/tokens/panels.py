@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from minigpt.corpus.batches import IGNORE
 from minigpt.figures.theme import chart_config
 from minigpt.figures.tokens import slots_figure
+from minigpt.model.loss import IGNORE
 from minigpt.ui.base import workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.base.view import View

@@ -7,8 +7,8 @@ import streamlit as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
-from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
 from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.library import FIRST as FIRST_CORPUS
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.model.parameters import parameter_count
 from minigpt.model.size_limits import check_model
@@ -19,7 +19,6 @@ from minigpt.ui.base import messages
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.shared import corpora, tokenizing
 from minigpt.ui.shared.corpus_fit import advice_for, fit_fault
-from minigpt.ui.shared.corpus_texts import is_one_text
 from minigpt.ui.shared.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of, value_of
 from minigpt.ui.shared.training_shape import UNFOLDED, note, shaped
 from minigpt.ui.training import waiting as training_waiting
@@ -211,7 +210,7 @@ def _about(choice: corpora.Choice, found: Preset) -> str:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)
     text = "Corpus {corpus}: {train} training and {validation} validation records."
-    if is_one_text(records):
+    if records.is_one_text:
         text = "Corpus {corpus}: one text, " + (
             "whose end validates." if records.validation else "all of it for training."
         )
