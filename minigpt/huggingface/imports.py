@@ -1,10 +1,10 @@
 """Imports: models in Hugging Face GPT-2 folders that readers opened here. The weights stay where they are.
 
     imports/3fa2c1-9b0d77e2c4f10a55.json    the folder, its files as they were, who opened it and when
-    imports/gpt2/                           a model folder that everybody is offered, if somebody puts it there
+    imports/gpt2/                           a model folder that every reader is offered, if one is put there
 
 The name of an import, `gpt2-<id>`, cannot be guessed, so its link is what shares it, as with runs. A folder
-whose files change afterwards is not opened any more: its numbers would not be those that the link showed.
+whose files change afterwards can no longer be opened: its numbers would not be those that the link showed.
 """
 
 import contextlib
@@ -34,10 +34,10 @@ from minigpt.tokenizers.files import load_tokenizer
 
 PREFIX = "gpt2-"
 FORMAT = "minigpt-import-1"
-_NAME = re.compile(r"gpt2-[0-9a-f]{6}-[0-9a-f]{16}")  # so that the preset gpt2-small is none
+_NAME = re.compile(r"gpt2-[0-9a-f]{6}-[0-9a-f]{16}")  # so that the preset gpt2-small is not one
 _loading = threading.Lock()  # two readers who open one folder at once load it once
-_models: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # while somebody holds them
-_tokenizers: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_models: weakref.WeakValueDictionary[tuple, MiniGPT] = weakref.WeakValueDictionary()  # while they are in use
+_tokenizers: weakref.WeakValueDictionary[tuple, Tokenizer] = weakref.WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -135,17 +135,17 @@ def import_folder(folder: str | Path, browser: str = "") -> str:
         for name in imports_of(browser):
             if (known := _record(name)).folder == facts.folder and known.files == files:
                 return name
-        id, record = new_id(browser), Import(facts.folder, files, mark(browser), time.time())
+        import_id, record = new_id(browser), Import(facts.folder, files, mark(browser), time.time())
         imports_store().mkdir(parents=True, exist_ok=True)
         content = {"format": FORMAT} | asdict(record) | {"folder": str(record.folder)}
-        write_atomic(imports_store() / f"{id}.json", json.dumps(content, indent=2).encode())
+        write_atomic(imports_store() / f"{import_id}.json", json.dumps(content, indent=2).encode())
     except OSError as error:
         raise Refusal(
-            "the import cannot be noted in {imports_store}: {strerror}",
-            imports_store=imports_store(),
+            "the import cannot be recorded in {folder}: {strerror}",
+            folder=imports_store(),
             strerror=error.strerror,
         ) from error
-    return PREFIX + id
+    return PREFIX + import_id
 
 
 def imports_of(browser: str) -> list[str]:
@@ -160,7 +160,7 @@ def imports_of(browser: str) -> list[str]:
 
 
 def is_import(name: str) -> bool:
-    """Whether a source's name is one that imports have; the preset `gpt2-small` is none."""
+    """Whether a source's name is one that imports have; the preset `gpt2-small` is not one."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -186,7 +186,7 @@ def find_import(name: str) -> Import:
 
 
 def import_title(name: str) -> str:
-    """How an import is called: the name of its folder, and the end of its id. Needs the record only."""
+    """The title of an import: the name of its folder, and the end of its id. Needs the record only."""
     return f"{_record(name).folder.name} · {name[-4:]}"
 
 
@@ -208,7 +208,7 @@ def load_import(name: str) -> tuple[MiniGPT, Tokenizer]:
 def forget_import(name: str, browser: str) -> None:
     """Remove the record of an import; the folder stays. Raises ValueError unless this browser made it."""
     if _record(name).owner != mark(browser):
-        raise Refusal("this import was made in another browser, which alone can remove it")
+        raise Refusal("this import was made in another browser; only that browser can remove it")
     (imports_store() / f"{name.removeprefix(PREFIX)}.json").unlink(missing_ok=True)
 
 
@@ -219,7 +219,7 @@ def _record(name: str) -> Import:
     content = read_object(path)
     try:
         if content.pop("format", None) != FORMAT:
-            raise Refusal("it is not of format {format}", format=FORMAT)
+            raise Refusal("its format is not {expected}", expected=FORMAT)
         files = {file: (size, modified) for file, (size, modified) in content["files"].items()}
         return Import(Path(content["folder"]), files, content["owner"], content["created"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -230,9 +230,9 @@ def _fitting_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
     tokenizer = folder_tokenizer(folder)
     if tokenizer.vocab_size > config.vocab_size:
         raise Refusal(
-            "the tokenizer in {folder} has {vocab_size:,} ids, the model knows {vocab_size2:,} only",
+            "the tokenizer in {folder} has {tokenizer_ids:,} ids, the model only {model_ids:,}",
             folder=folder,
-            vocab_size=tokenizer.vocab_size,
-            vocab_size2=config.vocab_size,
+            tokenizer_ids=tokenizer.vocab_size,
+            model_ids=config.vocab_size,
         )
     return tokenizer
