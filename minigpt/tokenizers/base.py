@@ -36,7 +36,7 @@ class Tokenizer(ABC):
     """
 
     kind: ClassVar[str]  # "byte_bpe", "chars" or "gpt2"
-    format: ClassVar[str]  # of its file
+    file_format: ClassVar[str]
     bos: int  # begins a record
     eos: int  # ends it
     pad: int  # fills a slot that no record uses
@@ -121,7 +121,7 @@ class Tokenizer(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write it as readable JSON, which `minigpt.tokenizers.files.load_tokenizer` reads."""
-        content = {"format": self.format, **self._content(), "fingerprint": self.fingerprint}
+        content = {"format": self.file_format, **self._content(), "fingerprint": self.fingerprint}
         Path(path).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod

@@ -35,7 +35,7 @@ class ByteBPE(Tokenizer):
     """
 
     kind = "byte_bpe"
-    format = "minigpt-byte-bpe-1"
+    file_format = "minigpt-byte-bpe-1"
     bos, eos, pad = BOS, EOS, PAD
     specials = SPECIALS
 
@@ -98,7 +98,7 @@ class ByteBPE(Tokenizer):
         return ids, np.flatnonzero(ids == BORDER)
 
     def _identity(self) -> list[Any]:
-        return [self.format, sorted(SPECIALS.items()), self.merges]
+        return [self.file_format, sorted(SPECIALS.items()), self.merges]
 
     def _content(self) -> dict[str, Any]:
         return {"specials": {name: token for token, name in SPECIALS.items()}, "merges": self.merges}

@@ -30,7 +30,7 @@ class Chars(Tokenizer):
     """
 
     kind = "chars"
-    format = "minigpt-chars-1"
+    file_format = "minigpt-chars-1"
 
     def __init__(self, alphabet: Iterable[str]):
         """`alphabet` may repeat characters, as a text does. Raises ValueError for none, or an unpaired surrogate."""
@@ -68,7 +68,7 @@ class Chars(Tokenizer):
             yield ids
 
     def _identity(self) -> list[Any]:
-        return [self.format, self.alphabet]
+        return [self.file_format, self.alphabet]
 
     def _content(self) -> dict[str, Any]:
         return {"alphabet": self.alphabet}

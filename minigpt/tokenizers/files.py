@@ -34,7 +34,7 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
     except (OSError, ValueError, RecursionError) as error:
         raise Refusal("{path} is not a tokenizer file: {error}", path=path, error=error) from error
     for kind in _KINDS if isinstance(content, dict) else ():
-        if content.get("format") == kind.format:
+        if content.get("format") == kind.file_format:
             return kind.from_content(path, content)
-    formats = ", ".join(kind.format for kind in _KINDS)
+    formats = ", ".join(kind.file_format for kind in _KINDS)
     raise Refusal("{path} is not a tokenizer file; its format must be one of {formats}", path=path, formats=formats)

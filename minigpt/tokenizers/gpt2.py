@@ -35,7 +35,7 @@ class GPT2Tokenizer(Tokenizer):
     """
 
     kind = "gpt2"
-    format = "minigpt-gpt2-1"
+    file_format = "minigpt-gpt2-1"
 
     def __init__(self, pieces: Sequence[bytes], merges: Iterable[Sequence[int]], specials: Mapping[int, str]):
         """`pieces[id]` are the bytes of an id, none for the ids of `specials`, of which one is `<|endoftext|>`.
@@ -87,7 +87,7 @@ class GPT2Tokenizer(Tokenizer):
         return steps
 
     def _identity(self) -> list[Any]:
-        return [self.format, [piece.hex() for piece in self._pieces], self.merges, list(self.specials.items())]
+        return [self.file_format, [piece.hex() for piece in self._pieces], self.merges, list(self.specials.items())]
 
     def _content(self) -> dict[str, Any]:
         """The pieces by id in byte letters, null for a special."""

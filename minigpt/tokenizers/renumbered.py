@@ -20,7 +20,7 @@ class RenumberedBPE(Tokenizer):
     """
 
     kind = "byte_bpe"
-    format = "minigpt-renumbered-bpe-1"
+    file_format = "minigpt-renumbered-bpe-1"
 
     def __init__(self, plain: ByteBPE, numbers: Sequence[int]):
         """`numbers[id]` for each id of `plain`. Raises ValueError unless they are 0 .. vocab_size - 1, each once."""
@@ -61,7 +61,7 @@ class RenumberedBPE(Tokenizer):
         return [numbers[ids] for ids in self._plain.encode_arrays(texts)]
 
     def _identity(self) -> list[Any]:
-        return [self.format, self._plain.merges, self._numbers]
+        return [self.file_format, self._plain.merges, self._numbers]
 
     def _content(self) -> dict[str, Any]:
         return {"merges": self._plain.merges, "numbers": self._numbers}

@@ -39,9 +39,18 @@ from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 
 TEXT = "low slow, 低"
 CONFIG = ModelConfig(
-    vocab_size=264, context_length=20, width=8, heads=2, layers=2, ffn_width=12, activation="gelu_tanh",
-    attention_bias=True, head_bias=False, tied_head=True, dtype="float32",
-)  # fmt: skip
+    vocab_size=264,
+    context_length=20,
+    width=8,
+    heads=2,
+    layers=2,
+    ffn_width=12,
+    activation="gelu_tanh",
+    attention_bias=True,
+    head_bias=False,
+    tied_head=True,
+    dtype="float32",
+)
 
 
 def tokenizer() -> GPT2Tokenizer:

@@ -56,8 +56,8 @@ def changed(path: Path, tokenizer=TRAINED, model: dict | None = None, **changes)
 def pairs(tmp_path_factory) -> dict[str, tuple]:
     """Our tokenizer and Hugging Face's, after export and after import."""
     folder = tmp_path_factory.mktemp("pairs")
-    bpe, chars, theirs = (exported(TRAINED, folder / "bpe.json"), exported(CHARS, folder / "chars.json"),
-                          peer(folder / "peer.json"))  # fmt: skip
+    bpe, chars = exported(TRAINED, folder / "bpe.json"), exported(CHARS, folder / "chars.json")
+    theirs = peer(folder / "peer.json")
     found = import_tokenizer(folder / "peer.json")
     return {
         "bpe": (TRAINED, bpe),

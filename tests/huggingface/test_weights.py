@@ -276,8 +276,10 @@ def test_missing_keys_have_the_values_of_the_format(tmp_path: Path):
     peer = GPT2Config(**TINY)
     assert (config.activation, config.ffn_width, config.tied_head) == ("gelu_tanh", 96, True)
     assert (config.norm_epsilon, config.dropout, config.init_std) == (
-        peer.layer_norm_epsilon, peer.attn_pdrop, peer.initializer_range,
-    )  # fmt: skip
+        peer.layer_norm_epsilon,
+        peer.attn_pdrop,
+        peer.initializer_range,
+    )
 
 
 def test_the_activation_has_the_form_it_names(tmp_path: Path):
