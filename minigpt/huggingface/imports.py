@@ -7,14 +7,13 @@ The name of an import, `gpt2-<id>`, cannot be guessed, so its link is what share
 whose files change afterwards can no longer be opened: its numbers would not be those that the link showed.
 """
 
-import contextlib
 import json
-import re
 import threading
 import time
 import weakref
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from minigpt.config import ModelConfig
 from minigpt.huggingface.config import CONFIG_FILE
@@ -27,14 +26,12 @@ from minigpt.model.parameters import parameter_count
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
-from minigpt.storage.owned import mark, new_id
-from minigpt.storage.paths import data_folder
+from minigpt.storage.owned import OwnedFolders, is_new_id, mark, new_id
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 
 PREFIX = "gpt2-"
 FORMAT = "minigpt-import-1"
-_NAME = re.compile(r"gpt2-[0-9a-f]{6}-[0-9a-f]{16}")  # so that the preset gpt2-small is not one
 _loading = threading.Lock()  # two readers who open one folder at once load it once
 _models: weakref.WeakValueDictionary[tuple, MiniGPT] = weakref.WeakValueDictionary()  # while they are in use
 _tokenizers: weakref.WeakValueDictionary[tuple, Tokenizer] = weakref.WeakValueDictionary()
@@ -63,7 +60,7 @@ class FolderFacts:
 
 def imports_store() -> Path:
     """Where the records lie: MINIGPT_IMPORTS, or `imports` beside the program."""
-    return data_folder("imports")
+    return _IMPORTS.root
 
 
 def look_into(folder: str | Path) -> FolderFacts:
@@ -149,19 +146,13 @@ def import_folder(folder: str | Path, browser: str = "") -> str:
 
 
 def imports_of(browser: str) -> list[str]:
-    """Names of the imports of this browser, the newest first."""
-    found = {}
-    for path in imports_store().glob(f"{mark(browser)[:6]}-*.json"):
-        with contextlib.suppress(ValueError):  # a damaged record is not listed; its link says what is wrong
-            record = _record(PREFIX + path.stem)
-            if record.owner == mark(browser):
-                found[PREFIX + path.stem] = record.created
-    return sorted(found, key=lambda name: (-found[name], name))
+    """Names of the imports of this browser, the newest first, without damaged records: their link names the fault."""
+    return [PREFIX + import_id for import_id in _IMPORTS.ids_of(browser)]
 
 
 def is_import(name: str) -> bool:
     """Whether a source's name is one that imports have; the preset `gpt2-small` is not one."""
-    return _NAME.fullmatch(name) is not None
+    return name.startswith(PREFIX) and is_new_id(name.removeprefix(PREFIX))
 
 
 def find_import(name: str) -> Import:
@@ -218,12 +209,23 @@ def _record(name: str) -> Import:
         raise Refusal("there is no import {name!r:.60} here: it was removed, or the link is wrong", name=name)
     content = read_object(path)
     try:
-        if content.pop("format", None) != FORMAT:
-            raise Refusal("its format is not {expected}", expected=FORMAT)
+        return _parse(**content)
+    except (ValueError, TypeError) as error:
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
+
+
+def _parse(**content: Any) -> Import:
+    """The record of a JSON object. Raises ValueError, or TypeError."""
+    if content.get("format") != FORMAT:
+        raise Refusal("its format is not {expected}", expected=FORMAT)
+    try:
         files = {file: (size, modified) for file, (size, modified) in content["files"].items()}
         return Import(Path(content["folder"]), files, content["owner"], content["created"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
+    except (KeyError, AttributeError) as error:
+        raise Refusal("it needs the entries folder, files, owner and created") from error
+
+
+_IMPORTS = OwnedFolders("imports", _parse, label_file="{id}.json")
 
 
 def _fitting_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
