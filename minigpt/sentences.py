@@ -13,7 +13,7 @@ class Sentence(str):
     """An English sentence that remembers how it was made: `template.format(**values)`.
 
     `plural` is the template for every count but one, or "" for a sentence without a count. Values may be
-    sentences themselves.
+    sentences and refusals themselves.
 
     >>> say("{count} tokens", count=7).template
     '{count} tokens'
@@ -24,6 +24,7 @@ class Sentence(str):
     values: dict[str, Any]
 
     def __new__(cls, template: str, values: dict[str, Any], plural: str = "") -> "Sentence":
+        values = {name: value.sentence if isinstance(value, Refusal) else value for name, value in values.items()}
         chosen = plural if plural and values["count"] != 1 else template
         sentence = super().__new__(cls, chosen.format(**values))
         sentence.template, sentence.plural, sentence.values = template, plural, values

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from minigpt.corpus.encoded import id_arrays
 from minigpt.model.loss import IGNORE
 from minigpt.sentences import Refusal, Sentence, say_count
 from minigpt.tokenizers.base import Tokenizer
@@ -85,7 +84,7 @@ def inspection_batch(text: str, tokenizer: Tokenizer, context_length: int) -> Ba
 
 def _encoded(texts: Sequence[str], tokenizer: Tokenizer, context_length: int) -> list[np.ndarray]:
     """The ids of each text, when every text has some and fits."""
-    encoded = list(id_arrays(texts, tokenizer))
+    encoded = list(tokenizer.encode_arrays(texts))
     lengths = np.array([len(ids) for ids in encoded])
     for row in np.flatnonzero((lengths == 0) | (lengths >= context_length))[:1]:
         _check_framed(texts[row], int(lengths[row]), context_length, number=int(row) + 1)

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from minigpt.corpus.batches import Batch
-from minigpt.corpus.encoded import id_arrays
 from minigpt.model.loss import IGNORE
 from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
@@ -64,7 +63,7 @@ def window_stream(texts: Sequence[str], tokenizer: Tokenizer, length: int) -> Wi
     """
     if not texts or not all(texts):
         raise Refusal("windows need texts of at least one character, got {texts!r:.60}", texts=texts)
-    records = list(id_arrays(texts, tokenizer))
+    records = list(tokenizer.encode_arrays(texts))
     ids = np.full(sum(len(record) + 2 for record in records) + length, tokenizer.pad, dtype=np.int32)
     targets, start = np.full_like(ids, IGNORE), 0
     for record in records:

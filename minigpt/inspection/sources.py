@@ -19,9 +19,8 @@ from minigpt.presets import PRESETS
 from minigpt.sentences import Refusal
 from minigpt.shapes import SEPARATOR, shape_preset
 from minigpt.storage.paths import DATA
-from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.tokenizers.chars import Chars
+from minigpt.tokenizers.chars import MOST_CHARACTERS, Chars, common_characters
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Evaluation
 from minigpt.training.runs.library import run_folder
