@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -193,14 +192,17 @@ def test_names_are_the_fields():
     assert not old, "\n" + "\n".join(old)
 
 
-def prose() -> Iterator[tuple[str, str]]:
+@cache
+def prose() -> list[tuple[str, str]]:
     """Every comment, and every string of several words, with its place."""
+    found = []
     for path in sources():
         with (ROOT / path).open("rb") as file:
             for token in tokenize.tokenize(file.readline):
                 if token.type in (tokenize.COMMENT, *STRINGS) and " " in token.string:
                     for number, line in enumerate(token.string.splitlines(), token.start[0]):
-                        yield f"{path}:{number}", line.strip()
+                        found.append((f"{path}:{number}", line.strip()))
+    return found
 
 
 @converting
