@@ -46,7 +46,7 @@ def corpus_of(options: argparse.Namespace, say: Callable[[str], None]) -> Corpus
     reading = _read(options, given)
     say(reading_text(reading))
     _check_split(reading, given)
-    names = {"validation_share": "share", "split_seed": "seed", "split_anew": "anew"}
+    names = {"validation_share": "share", "split_seed": "seed", "split_anew": "resplit"}
     names |= {name: name for name in ("duplicates", "skip_faults")}
     chosen = {to: getattr(options, name) for name, to in names.items() if name in given}
     chosen["ignore_trailing_space"] = "exact_duplicates" not in given

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict
 from minigpt.corpus.baselines import Baselines
-from minigpt.corpus.batches import batch_records
+from minigpt.corpus.batches import RecordTooLong, batch_records
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.length_check import too_long
 from minigpt.corpus.readers.objects import load_corpus
@@ -202,8 +202,9 @@ def _row(path: Path, line: bytes) -> dict:
 
 def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
     """Raises ValueError when a record is too long: the longest, how many more there are, and what can be done."""
-    if fault := too_long(corpus, tokenizer, context_length).fault:
-        raise Refusal(fault)
+    found = too_long(corpus, tokenizer, context_length)
+    if found.fault:
+        raise RecordTooLong(found.fault, found.needed, context_length)
 
 
 def prepare(run: Run) -> Training:
