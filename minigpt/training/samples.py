@@ -77,10 +77,12 @@ def draw_samples(model: MiniGPT, tokenizer: Tokenizer, config: TrainConfig, step
     training = model.training
     for prompt in prompts_of(config):
         model.eval()
-        ids, stop = [], None
+        ids: list[int] = []
+        stop: str | None = None
         for token in generate(model, tokenizer, prompt_ids(tokenizer, prompt), settings):
             ids.append(token.id)
             stop = token.stop
             yield None
         model.train(training)
+        assert stop is not None  # of the last token
         yield Sample(step, prompt, tokenizer.decode(ids), tuple(ids), stop)

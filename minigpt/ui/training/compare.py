@@ -4,11 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.inspection.sources import BUNDLED, BUNDLED_RUN
-from minigpt.training.runs.compare import differing_settings
 from minigpt.training.runs.export import metrics_csv, run_zip
+from minigpt.training.runs.info import differing_settings
 from minigpt.training.runs.library import run_folder, runs_of
+from minigpt.training.runs.resume import checkpoint_path
 from minigpt.training.runs.run import Run
-from minigpt.training.runs.run_writer import checkpoint_path
 from minigpt.ui.base import browser, messages, workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.training.words import source_title

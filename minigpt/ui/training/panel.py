@@ -20,8 +20,8 @@ from minigpt.inspection.sources import BUNDLED, BUNDLED_RUN, RUN_PREFIX
 from minigpt.training.runs.info import RunInfo
 from minigpt.training.runs.library import is_mine, run_folder
 from minigpt.training.runs.metrics_tail import Feed
+from minigpt.training.runs.resume import checkpoint_steps
 from minigpt.training.runs.run import Run
-from minigpt.training.runs.run_writer import checkpoint_steps
 from minigpt.ui.base import browser, messages, workspace
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.shared import open_run

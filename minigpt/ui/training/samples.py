@@ -13,8 +13,9 @@ from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.runs.library import run_folder
 from minigpt.training.runs.metrics_tail import Feed
+from minigpt.training.runs.resume import checkpoint_path
 from minigpt.training.runs.run import Run
-from minigpt.training.runs.run_writer import checkpoint_path, is_power_of_two
+from minigpt.training.runs.run_writer import is_power_of_two
 from minigpt.training.samples import prompts_of
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.components.table import Column, table
