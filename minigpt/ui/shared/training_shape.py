@@ -1,4 +1,4 @@
-"""A shape on its way from the models page to the training page: what the form there has no field for comes along."""
+"""A shape handed over from the models page to the training page, with what the form there has no field for."""
 
 from dataclasses import fields, replace
 
@@ -10,7 +10,7 @@ from minigpt.shapes import SEPARATOR, shape_name
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.shared.training_fields import FIRST, MORE, SHAPE, key_of
 
-UNFOLDED = "train_another"  # session: whether the settings stand open beside a run, as they do when handed over
+UNFOLDED = "train_another"  # session: whether the settings are open beside a run, as they do when handed over
 SHAPED = "train_shaped"  # session: the preset's name and the model fields that differ from it
 
 

@@ -1,4 +1,4 @@
-"""What the training page says about runs: titles, states, phases."""
+"""What the training page says about runs: titles, status, phases."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,72 +9,34 @@ from minigpt.config import ModelConfig, to_dict
 from minigpt.corpus.baselines import Baselines
 from minigpt.inspection.sources import BUNDLED
 from minigpt.presets import PRESETS
+from minigpt.sentences import Sentence, say, say_count
 from minigpt.shapes import changed_words
 from minigpt.training.loop import Evaluation
-from minigpt.training.phases import course, phases, rate_may_be_too_high
-from minigpt.training.runs.info import RunInfo, read_info
+from minigpt.training.phases import Course, Phase, course, phases, rate_may_be_too_high
+from minigpt.training.runs.info import RunInfo, RunStatus, read_info
 from minigpt.training.runs.library import RUNS, run_folder
-from minigpt.training.runs.metrics_tail import Feed
-from minigpt.ui.base.text import t
-from minigpt.ui.shared.trainer import State
-
-STATES = {
-    "created": "Ready at step 0.",
-    "loading": "Getting ready.",
-    "running": "Running.",
-    "paused": "Paused after step {step}.",
-    "stopped": "Stopped after step {step}; it can go on from there.",
-    "interrupted": "Interrupted: nobody trains it now. It can go on from step {step} or a little before.",
-    "finished": "Finished after {step} steps.",
-}
-PHASES = {
-    "fast": "fast fall to {loss:.2f} until step {last} (which pieces are frequent, what often follows what)",
-    "slow": "slower fall to {loss:.2f} until step {last} (longer patterns)",
-    "plateau": "plateau near {loss:.2f} from step {first} on",
-    "rise": "it got worse, from {start:.2f} to {loss:.2f}",
-    "unsteady": "unsteady between {start:.2f} and {loss:.2f} from step {first} on",
-    "flat": "little change so far, {start:.2f} at first and {loss:.2f} now",
-    "broken": "not a finite number from step {first} on",
-}
-RATE_PHASE = "it got worse, from {start:.2f} to {loss:.2f}: the learning rate may be too high"
-COURSES = {
-    "broken": "A loss of step {last} is not a finite number.",
-    "unvalidated": "There are no validation texts, so the curve cannot tell how it does on new text.",
-    "single": "Only one validation loss so far: {high:.4f} nats at step {last}.",
-    "flat": "The validation loss has hardly changed: its lowest is {low:.4f} nats at step {best}; "
-    "at step {last} it is {high:.4f}.",
-    "improving": "It is still improving: the last validation loss, {low:.4f} nats at step {best}, is the lowest "
-    "so far. More steps may help.",
-    "memorizing": "From step {best} on it only memorizes: its guesses on new text get worse (over-fitting). "
-    "The validation loss rose from {low:.4f} to {high:.4f} nats by step {last}, while the training loss fell "
-    "from {before:.4f} to {after:.4f}. The best model is that of step {best}.",
-    "worse": "It got worse: the validation loss rose from {low:.4f} nats at step {best} to {high:.4f} at step {last}. "
-    "The training loss went from {before:.4f} to {after:.4f}, so it is not memorizing.",
-    "open": "The lowest validation loss is {low:.4f} nats at step {best}; at step {last} it is {high:.4f}.",
-}
-UNTRAINED_BEST = {  # where no step is better than step 0
-    "memorizing": "It only memorizes: on new text the untrained model was better (over-fitting). "
-    "The validation loss rose from {low:.4f} to {high:.4f} nats by step {last}, while the training loss fell "
-    "from {before:.4f} to {after:.4f}.",
-    "worse": "Training made it worse: the validation loss rose from {low:.4f} nats before training to {high:.4f} "
-    "at step {last}. The training loss went from {before:.4f} to {after:.4f}, so it is not memorizing.",
-}
+from minigpt.training.runs.metrics_tail import MetricsTail
+from minigpt.training.server.client import RunState
+from minigpt.ui.base.text import t, translate
 
 
-def run_title(id: str) -> str:
-    """How a run is called: its name if it has one, its settings, and the end of its id."""
+def run_title(run_id: str) -> str:
+    """The title of a run: its name if it has one, its settings, and the end of its id."""
     try:
-        return _title(run_folder(id))
+        return _title(run_folder(run_id))
     except ValueError:
-        return t("deleted run {id}", id=id[-4:])
+        return t("deleted run {id}", id=run_id[-4:])
 
 
 @lru_cache(maxsize=1024)  # nothing of it changes while the run is there, and a deleted one keeps its name
 def _title(folder: Path) -> str:
     info, label = read_info(folder), RUNS.label(folder.name)
     changed = shape_words(info.preset, info.model)
-    text = "{shape}; rate {rate:g}" if changed else "{shape}, rate {rate:g}"
-    about = t(text, shape=changed or info.preset, rate=info.training.learning_rate)
+    rate = info.training.learning_rate
+    if changed:
+        about = t("{shape}; rate {rate:g}", shape=changed, rate=rate)
+    else:
+        about = t("{preset}, rate {rate:g}", preset=info.preset, rate=rate)
     if label is None:
         return t("Command line: {about} · {id}", about=about, id=folder.name)
     return t("{name}: {about} · {id}", name=label.name or t("Run"), about=about, id=folder.name[-4:])
@@ -95,24 +57,36 @@ def shape_words(preset_name: str, model: ModelConfig) -> str:
     return changed_words(preset_name, {name: value for name, value in values.items() if name not in follows})
 
 
-def source_title(id: str) -> str:
-    """How a run is called in a comparison: `mini-gpt` is the shipped one."""
-    return t("the shipped run") if id == BUNDLED else run_title(id)
+def source_title(run_id: str) -> str:
+    """The title of a run in a comparison: `mini-gpt` is the shipped one."""
+    return t("the shipped run") if run_id == BUNDLED else run_title(run_id)
 
 
-def status(state: State, step: int) -> str:
-    """How the run stands, in a sentence."""
-    if state.status == "queued":
-        return t("Waiting for its turn, number {place} in the queue.", place=state.place)
-    return t(STATES.get(state.status, ""), step=f"{step:,}")
+def status(state: RunState, step: int) -> str:
+    """The status of the run, in a sentence."""
+    done = f"{step:,}"
+    sentences = {
+        RunStatus.CREATED: say("Ready at step 0."),
+        RunStatus.QUEUED: say("Waiting for its turn, number {place} in the queue.", place=state.place),
+        RunStatus.LOADING: say("Getting ready."),
+        RunStatus.RUNNING: say("Running."),
+        RunStatus.PAUSED: say("Paused after step {step}.", step=done),
+        RunStatus.STOPPED: say("Stopped after step {step}; it can be resumed there.", step=done),
+        RunStatus.INTERRUPTED: say(
+            "Interrupted: no process is training it now. It can be resumed at step {step} or a little before.",
+            step=done,
+        ),
+        RunStatus.FINISHED: say_count("Finished after {count} step.", "Finished after {count:,} steps.", count=step),
+    }
+    return translate(sentences.get(state.status, ""))
 
 
-def time_left(feed: Feed, info: RunInfo) -> str:
+def time_left(tail: MetricsTail, info: RunInfo) -> str:
     """Minutes and seconds at the speed of the last moments, a dash before there is one."""
-    speed = feed.speed()
+    speed = tail.speed()
     if speed is None or not speed[0]:
         return "–"
-    return duration((info.training.steps - feed.step) / speed[0])
+    return duration((info.training.steps - tail.step) / speed[0])
 
 
 def course_words(evaluations: Sequence[Evaluation]) -> str:
@@ -120,54 +94,164 @@ def course_words(evaluations: Sequence[Evaluation]) -> str:
     found = course(evaluations)
     if found is None:
         return ""
-    best, last = found.best, found.last
-    text = (best.step == 0 and UNTRAINED_BEST.get(found.kind)) or COURSES[found.kind]
-    values = {"low": best.validation_loss, "high": last.validation_loss}
-    values |= {"before": best.train_loss, "after": last.train_loss}
-    return t(text, best=f"{best.step:,}", last=f"{last.step:,}", **values)
+    return translate(_course_sentence(found))
+
+
+def _course_sentence(found: Course) -> Sentence:
+    values = {
+        "best": f"{found.best.step:,}",
+        "last": f"{found.last.step:,}",
+        "low": found.best.validation_loss,
+        "high": found.last.validation_loss,
+        "before": found.best.train_loss,
+        "after": found.last.train_loss,
+    }
+    match found.kind:
+        case "broken":
+            return say("A loss of step {last} is not a finite number.", **values)
+        case "unvalidated":
+            return say("There are no validation texts, so the curve cannot show how it does on new text.")
+        case "single":
+            return say("Only one validation loss so far: {high:.4f} nats at step {last}.", **values)
+        case "flat":
+            return say(
+                "The validation loss has hardly changed: its lowest is {low:.4f} nats at step {best}; "
+                "at step {last} it is {high:.4f}.",
+                **values,
+            )
+        case "improving":
+            return say(
+                "It is still improving: the last validation loss, {low:.4f} nats at step {best}, is the lowest so far. "
+                "More steps may help.",
+                **values,
+            )
+        case "memorizing" if found.best.step == 0:
+            return say(
+                "It only memorizes: on new text the untrained model was better (over-fitting). "
+                "The validation loss rose from {low:.4f} to {high:.4f} nats by step {last}, while the training loss "
+                "fell from {before:.4f} to {after:.4f}.",
+                **values,
+            )
+        case "memorizing":
+            return say(
+                "From step {best} on it only memorizes: its guesses on new text get worse (over-fitting). "
+                "The validation loss rose from {low:.4f} to {high:.4f} nats by step {last}, while the training loss "
+                "fell from {before:.4f} to {after:.4f}. The best model is that of step {best}.",
+                **values,
+            )
+        case "worse" if found.best.step == 0:
+            return say(
+                "Training made it worse: the validation loss rose from {low:.4f} nats before training to {high:.4f} "
+                "at step {last}. The training loss went from {before:.4f} to {after:.4f}, so it is not memorizing.",
+                **values,
+            )
+        case "worse":
+            return say(
+                "It got worse: the validation loss rose from {low:.4f} nats at step {best} to {high:.4f} at step "
+                "{last}. The training loss went from {before:.4f} to {after:.4f}, so it is not memorizing.",
+                **values,
+            )
+    return say(
+        "The lowest validation loss is {low:.4f} nats at step {best}; at step {last} it is {high:.4f}.", **values
+    )
 
 
 def phase_words(losses: Sequence[float], rates: Sequence[float]) -> str:
-    """The phases of the batch loss in one sentence; "" while nothing can be named."""
-    parts = []
-    for part in phases(losses):
-        text = RATE_PHASE if rate_may_be_too_high(part, rates) else PHASES[part.kind]
-        values = {"first": f"{part.first:,}", "last": f"{part.last:,}"}
-        parts.append(t(text, start=part.start, loss=part.loss, **values))
-    return t("The batch loss: {parts}.", parts=t("; then ").join(parts)) if parts else ""
+    """The phases of the batch loss, a sentence each; "" while nothing can be named."""
+    named = [_phase_sentence(phase, rate_may_be_too_high(phase, rates)) for phase in phases(losses)]
+    return " ".join(map(translate, named))
 
 
-def curve_words(feed: Feed, baselines: Baselines | None) -> list[str]:
-    """What the curves tell so far, a sentence each: phases, the course on new text, how far beyond counting."""
-    said = [phase_words(feed.losses, feed.rates), course_words(feed.evaluations)]
-    found = course(feed.evaluations)
+def _phase_sentence(phase: Phase, rate_too_high: bool) -> Sentence:
+    values = {"first": f"{phase.first:,}", "last": f"{phase.last:,}", "start": phase.start, "loss": phase.loss}
+    match phase.kind:
+        case "fast":
+            return say(
+                "The batch loss falls fast to {loss:.2f} until step {last} "
+                "(which pieces are frequent, what often follows what).",
+                **values,
+            )
+        case "slow":
+            return say("The batch loss falls more slowly to {loss:.2f} until step {last} (longer patterns).", **values)
+        case "plateau":
+            return say("The batch loss stays near {loss:.2f} from step {first} on (a plateau).", **values)
+        case "rise" if rate_too_high:
+            return say(
+                "The batch loss got worse, from {start:.2f} to {loss:.2f}: the learning rate may be too high.", **values
+            )
+        case "rise":
+            return say("The batch loss got worse, from {start:.2f} to {loss:.2f}.", **values)
+        case "unsteady":
+            return say("The batch loss is unsteady between {start:.2f} and {loss:.2f} from step {first} on.", **values)
+        case "broken":
+            return say("The batch loss is not a finite number from step {first} on.", **values)
+    return say("The batch loss has changed little so far, from {start:.2f} at first to {loss:.2f} now.", **values)
+
+
+def curve_words(tail: MetricsTail, baselines: Baselines | None) -> list[str]:
+    """What the curves show so far: phases, the course on new text, how far beyond counting."""
+    said = [phase_words(tail.losses, tail.rates), course_words(tail.evaluations)]
+    found = course(tail.evaluations)
     if baselines and found and found.kind not in ("unvalidated", "broken"):
         said.append(counting_words(found.best, found.last, baselines))
-    return [sentence for sentence in said if sentence]
+    return [text for text in said if text]
 
 
 def counting_words(best: Evaluation, last: Evaluation, baselines: Baselines) -> str:
-    """How the model stands beside the counts: at its best, and now if it has become worse since."""
-    then, now = (_standing(row.validation_loss, baselines) for row in (best, last))
+    """How the model compares with the counts on new text: at its best, and now if it has become worse since."""
+    then, now = _compared(best, baselines), _compared(last, baselines)
     if best.step == last.step:
-        return t("On new text it {then}.", then=then)
+        return translate(_on_new_text(*then))
     if then == now:
-        text = "On new text it {then}, both at its best, step {best}, and at step {last}."
-    else:
-        text = "On new text it {then} at its best, step {best}; at step {last} it {now}."
-    return t(text, best=f"{best.step:,}", last=f"{last.step:,}", then=then, now=now)
+        return translate(_at_both_steps(*then, best.step, last.step))
+    return f"{translate(_at_step(*then, best.step))} {translate(_at_step(*now, last.step))}"
 
 
-def _standing(loss: float, baselines: Baselines) -> str:
-    """What this loss beats of the counts, the dearest one first."""
-    names = {"uniform": t("blind guessing"), "unigram": t("guessing by frequency (unigram)")}
-    names["bigram"] = t("guessing from the last piece (bigram)")
-    names["trigram"] = t("guessing from the last two pieces (trigram)")
+def _compared(row: Evaluation, baselines: Baselines) -> tuple[Sentence | None, Sentence | None]:
+    """The best of the counts that a loss beats, and the next one, which it does not beat; None if there is none."""
+    assert row.validation_loss is not None
+    names = {
+        "uniform": say("blind guessing"),
+        "unigram": say("guessing by frequency (unigram)"),
+        "bigram": say("guessing from the last piece (bigram)"),
+        "trigram": say("guessing from the last two pieces (trigram)"),
+    }
     levels = sorted(names, key=lambda name: -getattr(baselines, name))
-    beaten = [names[name] for name in levels if loss < getattr(baselines, name)]
-    ahead = [names[name] for name in levels if loss >= getattr(baselines, name)]
-    if not beaten:
-        return t("does not beat {ahead}", ahead=ahead[0])
-    if not ahead:
-        return t("beats blind guessing and all three counts: unigram, bigram and trigram")
-    return t("beats {beaten} but not {ahead}", beaten=beaten[-1], ahead=ahead[0])
+    beaten = [names[name] for name in levels if row.validation_loss < getattr(baselines, name)]
+    ahead = [names[name] for name in levels if row.validation_loss >= getattr(baselines, name)]
+    return beaten[-1] if beaten else None, ahead[0] if ahead else None
+
+
+def _on_new_text(beaten: Sentence | None, ahead: Sentence | None) -> Sentence:
+    if beaten is None:
+        return say("On new text it does not beat {ahead}.", ahead=ahead)
+    if ahead is None:
+        return say("On new text it beats blind guessing and all three counts: unigram, bigram and trigram.")
+    return say("On new text it beats {beaten} but not {ahead}.", beaten=beaten, ahead=ahead)
+
+
+def _at_both_steps(beaten: Sentence | None, ahead: Sentence | None, best: int, last: int) -> Sentence:
+    values = {"beaten": beaten, "ahead": ahead, "best": best, "last": last}
+    if beaten is None:
+        return say(
+            "On new text it does not beat {ahead}, both at its best, step {best:,}, and at step {last:,}.", **values
+        )
+    if ahead is None:
+        return say(
+            "On new text it beats blind guessing and all three counts, both at its best, step {best:,}, "
+            "and at step {last:,}.",
+            **values,
+        )
+    return say(
+        "On new text it beats {beaten} but not {ahead}, both at its best, step {best:,}, and at step {last:,}.",
+        **values,
+    )
+
+
+def _at_step(beaten: Sentence | None, ahead: Sentence | None, step: int) -> Sentence:
+    values = {"beaten": beaten, "ahead": ahead, "step": step}
+    if beaten is None:
+        return say("On new text, at step {step:,}, it does not beat {ahead}.", **values)
+    if ahead is None:
+        return say("On new text, at step {step:,}, it beats blind guessing and all three counts.", **values)
+    return say("On new text, at step {step:,}, it beats {beaten} but not {ahead}.", **values)
