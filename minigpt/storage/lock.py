@@ -4,7 +4,7 @@ The lock is on the file `.writer` of the run folder. It also says who holds it, 
 the second one; only the lock itself decides.
 
 `filelock` from PyPI cannot replace this: it has no shared lock on a file for those who only ask, so two readers that
-ask at the same moment would take each other for a writer; and it does not tell when the locked folder was deleted.
+ask at the same moment would take each other for a writer; and it does not say when the locked folder was deleted.
 """
 
 import json

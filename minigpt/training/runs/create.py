@@ -1,7 +1,7 @@
 """From a preset and a corpus to a run that is ready to step: tokenizer, model config, folder; or back to one.
 
 A step frees all its activations, some megabytes each. The C library would give them back to the system, which clears
-every page again before the next step gets it: 5 to 10 % of the time of a step. So it is told to keep them.
+every page again before the next step gets it: 5 to 10 % of the time of a step. So it is set to keep them.
 """
 
 import ctypes

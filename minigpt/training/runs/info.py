@@ -64,7 +64,7 @@ class RunInfo:
 
 
 def read_info(folder: Path) -> RunInfo:
-    """The content of run.json. Raises ValueError for a folder that is no run, or a damaged file."""
+    """The content of run.json. Raises ValueError for a folder that is not a run, or a damaged file."""
     path = folder / "run.json"
     if not path.exists():
         raise Refusal("{folder} is not a run folder: it has no run.json", folder=folder)

@@ -21,14 +21,14 @@ from minigpt.training.runs.run import Run
 from minigpt.training.server.active_run import ActiveRun
 from minigpt.validation import check_choice, check_float
 
-ANSWER_SECONDS = 0.5  # an answer waits this long for the new state, then it tells the old one
+ANSWER_SECONDS = 0.5  # an answer waits this long for the new state, then it has the old one
 COMMANDS = ("start", "play", "step", "pause", "stop", "reset", "speed", "status")
 FAULTS = (DivergedError, OSError, ValueError)  # their messages are sentences for the reader
 log = logging.getLogger(__name__)  # to standard error
 
 
 class Scheduler:
-    """Answers commands and works on the active runs. `tell` receives each change of status as an object."""
+    """Answers commands and works on the active runs. `tell` receives each change of status, as an object."""
 
     def __init__(self, tell: Callable[[dict], None]):
         self.tell = tell
@@ -225,7 +225,7 @@ class Scheduler:
             active.fail(say("the training ended with an unexpected error: {error}", error=_first_line(error)))
 
     def _changed(self, active: ActiveRun) -> None:
-        """Tell the state of the run and of those that wait, drop it if it has ended, make room among the paused."""
+        """Send the state of the run and of those that wait, drop it if it has ended, make room among the paused."""
         if active.status.final and active.folder in self.runs:
             self.ended[active.folder] = self.runs.pop(active.folder)
         queue = [other for other in self.runs.values() if other.status == RunStatus.QUEUED and other is not active]

@@ -120,7 +120,7 @@ def _strip_is_behind(run_id: str) -> bool:
 def _saved(run_id: str) -> int:
     try:
         return len(checkpoint_steps(run_folder(run_id)))
-    except ValueError:  # a link to no run
+    except ValueError:  # a link to a run that is gone
         return 0
 
 
@@ -193,10 +193,10 @@ def _losses(data: MetricsTail, others: list[str]) -> list[Curve]:
         Curve(t("training records"), steps, [row.train_loss for row in rows], TRAIN, "points"),
         Curve(t("batch"), data.steps, data.losses, BATCH),
     ]
-    for other, colour in zip(others, SERIES * (1 + len(others) // len(SERIES)), strict=False):
+    for other, color in zip(others, SERIES * (1 + len(others) // len(SERIES)), strict=False):
         rows = metrics_tail(other).evaluations
         name = t("validation, {run}", run=training_words.source_title(other))
-        curves.append(Curve(name, [row.step for row in rows], [row.validation_loss for row in rows], colour, "dashed"))
+        curves.append(Curve(name, [row.step for row in rows], [row.validation_loss for row in rows], color, "dashed"))
     return curves
 
 
@@ -218,8 +218,8 @@ def _second_chart(data: MetricsTail, span: tuple[int, int]) -> None:
     else:
         curves = [Curve(t("all"), data.steps, data.norms, TRAIN)]
         curves += [
-            Curve(name, data.steps, norms, colour)
-            for (name, norms), colour in zip(data.groups.items(), SERIES, strict=False)
+            Curve(name, data.steps, norms, color)
+            for (name, norms), color in zip(data.groups.items(), SERIES, strict=False)
         ]
     chart = curves_chart(curves, span, logarithmic=shown == "gradient", most=300)
     st.echarts_chart(chart, key=f"second_{shown}", height=230, renderer=_renderer(), alt=names[shown])

@@ -251,7 +251,7 @@ def _about_corpus(corpus: Corpus) -> str:
             validation=validation,
         )
     if validation:
-        return t("Corpus {corpus}: one text, whose end is for validation.", corpus=corpus.name)
+        return t("Corpus {corpus}: one text, and its end is for validation.", corpus=corpus.name)
     return t("Corpus {corpus}: one text, all of it for training.", corpus=corpus.name)
 
 

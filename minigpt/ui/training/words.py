@@ -46,7 +46,7 @@ def shape_words(preset_name: str, model: ModelConfig) -> str:
     """Where a shape is not that of its preset: `mg-1, changed: width 24, heads 3`; "" for the preset itself.
 
     The vocabulary follows from the corpus, hidden layers in the preset's ratio from the width; a seed is
-    no shape. A preset that is no longer there has no changes.
+    not part of the shape. A preset that is no longer there has no changes.
     """
     if preset_name not in PRESETS:
         return ""
