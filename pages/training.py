@@ -8,12 +8,12 @@ from minigpt.ui.base import browser, messages, workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.frame import shell
 from minigpt.ui.shared import open_run, trainer
+from minigpt.ui.shared.run_titles import run_title
 from minigpt.ui.training import compare as training_compare
 from minigpt.ui.training import controls as training_controls
 from minigpt.ui.training import panel as training_panel
 from minigpt.ui.training import samples as training_samples
 from minigpt.ui.training import settings as training_settings
-from minigpt.ui.training.words import run_title
 
 shell.guard()
 trainer.trainer().warm()

@@ -138,7 +138,7 @@ def _check_counted(learned: Learned, corpus: Corpus) -> None:
 def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
     """Raises ValueError when a record is too long: the longest, how many more there are, and what can be done."""
     if fault := too_long(corpus, tokenizer, context_length).fault:
-        raise Refusal(fault)
+        raise Refusal("{fault}", fault=fault)
 
 
 def prepare(run: Run) -> Training:

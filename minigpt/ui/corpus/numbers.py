@@ -12,7 +12,7 @@ from minigpt.ui.base import workspace
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.corpus import plan as corpus_plan
 from minigpt.ui.shared import corpora
-from minigpt.ui.training import settings as training_settings
+from minigpt.ui.shared.training_shape import fit
 
 GO = "corpus_goes_on"  # session: the button was pressed in this run of the page
 
@@ -48,7 +48,7 @@ def went_on() -> bool:
 
 
 def _go(choice: corpora.Choice, config: TokenizerConfig) -> None:
-    training_settings.fit(choice, corpus_plan.of(choice, config))
+    fit(choice, corpus_plan.of(choice, config))
     workspace.choose(run=None)
     st.session_state[GO] = True
 

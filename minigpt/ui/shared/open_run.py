@@ -73,13 +73,13 @@ def _button(run_id: str, key: str, label: str, icon: str, page: str, step: int |
     hint = None
     if step is not None and step == best:
         hint = t(
-            "At its best step, {step}, in place of the model above; the slider there has the other saved steps.",
-            step=f"{step:,}",
+            "At its best step, {step:,}, in place of the model above; the slider there has the other saved steps.",
+            step=step,
         )
     elif step is not None:
         hint = t(
-            "At step {step}, in place of the model above; the slider there has the other saved steps.",
-            step=f"{step:,}",
+            "At step {step:,}, in place of the model above; the slider there has the other saved steps.",
+            step=step,
         )
     st.button(
         label,

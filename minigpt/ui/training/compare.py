@@ -13,7 +13,7 @@ from minigpt.training.runs.resume import checkpoint_path
 from minigpt.training.runs.run import Run
 from minigpt.ui.base import browser, messages, workspace
 from minigpt.ui.base.text import t, translate
-from minigpt.ui.training.words import source_title
+from minigpt.ui.shared.run_titles import source_title
 
 
 def others(run_id: str) -> list[str]:

@@ -23,11 +23,11 @@ from minigpt.training.server.client import RunState
 from minigpt.ui.base import browser, messages, workspace
 from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import open_run
+from minigpt.ui.shared.run_titles import source_title
 from minigpt.ui.shared.trainer import state
 from minigpt.ui.training import controls as training_controls
+from minigpt.ui.training import run_sentences, slow_motion
 from minigpt.ui.training import samples as training_samples
-from minigpt.ui.training import slow_motion
-from minigpt.ui.training import words as training_words
 
 CURVE_PIXELS = 300  # in view at 900 px together with all above it
 STEP_CURVE_PIXELS = 230  # so that what one step did begins in view as well
@@ -150,7 +150,7 @@ def _numbers(run_id: str, now: RunState, others: list[str]) -> None:
     height = STEP_CURVE_PIXELS if details else CURVE_PIXELS
     chart = curves_chart(_losses(data, others), span, levels, best, logarithmic, height=height)
     place.echarts_chart(chart, key="loss_curves", height=height, renderer=_renderer(), alt=_alt(data))
-    for sentence in training_words.curve_words(data, baselines):
+    for sentence in run_sentences.curve_words(data, baselines):
         st.markdown(plain(sentence))
     training_samples.live(run, data)
     _second_chart(data, span)
@@ -163,15 +163,15 @@ def _readings(data: MetricsTail, info: RunInfo, now: RunState) -> None:
     shown = {
         t("Step"): f"{data.step:,} / {info.training.steps:,}",
         t("Batch loss"): f"{data.losses[-1]:.4f}" if data.losses else "–",
-        t("Best validation loss"): t("{loss:.4f} at {step}", loss=data.best.validation_loss, step=f"{data.best.step:,}")
+        t("Best validation loss"): t("{loss:.4f} at {step:,}", loss=data.best.validation_loss, step=data.best.step)
         if data.best
         else "–",
         t("Tokens a second"): f"{rate[1]:,.0f}" if rate else "–",
-        t("Time left"): training_words.time_left(data, info) if moving else "–",
+        t("Time left"): run_sentences.time_left(data, info) if moving else "–",
     }
     rows = [shown, ["---"] * len(shown), shown.values()]
     with st.container(key="train_numbers", gap="xxsmall"):
-        st.markdown(plain(training_words.status(now, data.step)))
+        st.markdown(plain(run_sentences.status(now, data.step)))
         st.markdown("\n".join(f"| {' | '.join(row)} |" for row in rows))
 
 
@@ -195,7 +195,7 @@ def _losses(data: MetricsTail, others: list[str]) -> list[Curve]:
     ]
     for other, color in zip(others, SERIES * (1 + len(others) // len(SERIES)), strict=False):
         rows = metrics_tail(other).evaluations
-        name = t("validation, {run}", run=training_words.source_title(other))
+        name = t("validation, {run}", run=source_title(other))
         curves.append(Curve(name, [row.step for row in rows], [row.validation_loss for row in rows], color, "dashed"))
     return curves
 

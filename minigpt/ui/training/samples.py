@@ -62,7 +62,7 @@ def _about_samples(data: MetricsTail, whole: list[int], shown: list[int]) -> str
             )
         )
     if data.best and data.best.step in shown:
-        said.append(t("The best step is {step}.", step=f"{data.best.step:,}"))
+        said.append(t("The best step is {step:,}.", step=data.best.step))
     return " ".join(said)
 
 

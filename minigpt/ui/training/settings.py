@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.advice import Advice
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.library import FIRST as FIRST_CORPUS
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
@@ -20,13 +19,11 @@ from minigpt.training.samples import common_start
 from minigpt.ui.base import messages
 from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import corpora, tokenizing
-from minigpt.ui.shared.corpus_fit import advice_for, fit_fault
+from minigpt.ui.shared.corpus_fit import fit_fault
+from minigpt.ui.shared.run_titles import shape_words
 from minigpt.ui.shared.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of, value_of
-from minigpt.ui.shared.training_shape import UNFOLDED, note, shaped
+from minigpt.ui.shared.training_shape import FITTED, UNFOLDED, fit, note, shaped
 from minigpt.ui.training import waiting as training_waiting
-from minigpt.ui.training.words import shape_words
-
-FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 
 
 def draw(on_start: Callable[[], None], folded: bool = False) -> None:
@@ -144,19 +141,6 @@ def settle(
         except ValueError as error:
             faults.append(translate(error))
     return (None, faults) if faults else (replace(base, **parts), [])
-
-
-def fit(choice: corpora.Choice, advice: Advice | None = None) -> None:
-    """Set what a first run on this corpus does best with, or what was advised, before the widgets are drawn."""
-    advice = advice or advice_for(choice)
-    st.session_state["train_preset"] = advice.preset
-    values = {"kind": advice.tokenizer.kind, "mode": advice.mode, "context_length": advice.context_length}
-    if advice.tokenizer.kind == "byte_bpe":
-        values["merges"] = advice.tokenizer.merges
-    for name, value in (values | {"evaluation_rows": advice.evaluation_rows}).items():
-        st.session_state[key_of(preset(advice.preset), name)] = value
-    st.session_state[FITTED] = choice.key
-    st.session_state[UNFOLDED] = True
 
 
 def _fit_to(choice: corpora.Choice) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from minigpt.corpus.baselines import Baselines
 from minigpt.training.loop import Evaluation
-from minigpt.ui.training.words import counting_words, course_words, phase_words
+from minigpt.ui.training.run_sentences import counting_words, course_words, phase_words
 
 VERDICTS = ("memorizes", "still improving", "worse", "hardly changed")
 COUNTS = Baselines(uniform=5.0, unigram=4.0, bigram=3.0, trigram=2.0, positions=10)
