@@ -14,8 +14,7 @@ from minigpt.ui.corpus import source_file as corpus_source_file
 from minigpt.ui.corpus import split as corpus_split
 from minigpt.ui.corpus import tokenizer as corpus_tokenizer
 from minigpt.ui.frame import shell
-from minigpt.ui.shared import corpora, tokenizing
-from minigpt.ui.training import settings as training_settings
+from minigpt.ui.shared import corpora, tokenizing, training_shape
 
 shell.guard()
 browser.keep()
@@ -43,7 +42,7 @@ if choice.own:
 config = corpus_plan.tokenizer_of(choice)
 learned = tokenizing.learned(choice, config)
 plan = corpus_plan.of(choice, config)
-corpus_numbers.draw(choice, plan, learned, on_train=training_settings.fit)
+corpus_numbers.draw(choice, plan, learned, on_train=training_shape.fit)
 
 texts, lengths = st.columns([1.7, 1], gap="large")
 with texts:

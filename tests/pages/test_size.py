@@ -10,8 +10,8 @@ from minigpt.corpus.corpus import Corpus, Record
 from minigpt.model.checkpoints import save_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
+from minigpt.training.runs.resume import checkpoint_path
 from minigpt.training.runs.run import Run
-from minigpt.training.runs.run_writer import checkpoint_path
 from minigpt.ui.overview import experiments_table
 from minigpt.ui.overview.experiments_table import SENTENCES
 from tests.pages.app import choose, open_app, table_of

@@ -15,7 +15,7 @@ from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box
 from minigpt.ui.frame import playback
 from minigpt.ui.shared import examples, open_run
-from minigpt.ui.training.words import run_title
+from minigpt.ui.shared.run_titles import run_title
 
 SAMPLES = (
     "The key is blue. Answer: blue.",

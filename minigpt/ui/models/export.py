@@ -8,7 +8,7 @@ from minigpt.presets import PRESETS
 from minigpt.training.runs.library import runs_of
 from minigpt.ui.base import browser, messages
 from minigpt.ui.base.text import plain, t
-from minigpt.ui.training.words import source_title
+from minigpt.ui.shared.run_titles import source_title
 
 SAID = "export_said"  # session: (it worked, what the last button did)
 OUT = "export_out"

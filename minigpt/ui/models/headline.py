@@ -11,7 +11,7 @@ from minigpt.sizing.memory import memory, readable_bytes
 from minigpt.ui.base import workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.shared import corpora, training_shape
-from minigpt.ui.training import settings as training_settings
+from minigpt.ui.shared.training_shape import FITTED
 
 GO = "models_go"  # session: the page that a button asked for; a page changes after the callback
 
@@ -42,7 +42,7 @@ def draw(name: str, config: ModelConfig) -> None:
 def _train(name: str, config: ModelConfig) -> None:
     """Callback: the next run has this shape, whatever suits its corpus."""
     training_shape.hand_over(name, config)
-    st.session_state[training_settings.FITTED] = corpora.current().key
+    st.session_state[FITTED] = corpora.current().key
     st.session_state[GO] = "training"
 
 

@@ -1,16 +1,20 @@
-"""A shape on its way from the models page to the training page: what the form there has no field for comes along."""
+"""A shape handed over from the models page to the training page, with what the form there has no field for."""
 
 from dataclasses import fields, replace
 
 import streamlit as st
 
 from minigpt.config import ModelConfig
+from minigpt.corpus.advice import Advice
 from minigpt.presets import Preset, preset
 from minigpt.shapes import SEPARATOR, shape_name
 from minigpt.ui.base.text import plain, t
+from minigpt.ui.shared import corpora
+from minigpt.ui.shared.corpus_fit import advice_for
 from minigpt.ui.shared.training_fields import FIRST, MORE, SHAPE, key_of
 
-UNFOLDED = "train_another"  # session: whether the settings stand open beside a run, as they do when handed over
+UNFOLDED = "train_another"  # session: whether the settings are open beside a run, as they do when handed over
+FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 SHAPED = "train_shaped"  # session: the preset's name and the model fields that differ from it
 
 
@@ -25,6 +29,19 @@ def hand_over(name: str, config: ModelConfig) -> None:
     for field in (*FIRST, *SHAPE, *MORE):
         if field in values:
             st.session_state[key_of(base, field)] = values[field]
+
+
+def fit(choice: corpora.Choice, advice: Advice | None = None) -> None:
+    """Set what a first run on this corpus does best with, or what was advised, before the widgets are drawn."""
+    advice = advice or advice_for(choice)
+    st.session_state["train_preset"] = advice.preset
+    values = {"kind": advice.tokenizer.kind, "mode": advice.mode, "context_length": advice.context_length}
+    if advice.tokenizer.kind == "byte_bpe":
+        values["merges"] = advice.tokenizer.merges
+    for name, value in (values | {"evaluation_rows": advice.evaluation_rows}).items():
+        st.session_state[key_of(preset(advice.preset), name)] = value
+    st.session_state[FITTED] = choice.key
+    st.session_state[UNFOLDED] = True
 
 
 def shaped(base: Preset) -> Preset:
