@@ -31,7 +31,7 @@ def test_number_outside(value):
 
 
 def test_number_below_the_least():
-    with pytest.raises(ValueError, match="x must be a finite number at least 0, got -1e-09"):
+    with pytest.raises(ValueError, match="x must be a finite number of at least 0, got -1e-09"):
         check_float("x", -1e-9, least=0)
 
 

@@ -1,7 +1,7 @@
 """Where a model to look at comes from: an untrained preset, a saved step of a run, or an imported folder.
 
 A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained, the
-name of a shape (minigpt.shapes) a changed preset; `run-<id>` is the run `id` on the shelf, and `gpt2-<id>`
+name of a shape (minigpt.presets) a changed preset; `run-<id>` is the run `id` on the shelf, and `gpt2-<id>`
 a GPT-2 folder that a reader opened.
 """
 
@@ -13,9 +13,8 @@ from minigpt.corpus.batches import WHOLE, slots_of
 from minigpt.corpus.corpus import bundled_corpus
 from minigpt.huggingface.imports import find_import, is_import, load_import
 from minigpt.model.gpt import MiniGPT
-from minigpt.presets import PRESETS
+from minigpt.presets import PRESETS, SEPARATOR, shape_preset
 from minigpt.sentences import Refusal
-from minigpt.shapes import SEPARATOR, shape_preset
 from minigpt.sizing.memory import building_bytes, check_model, check_trace, one_at_a_time
 from minigpt.storage.paths import DATA
 from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters

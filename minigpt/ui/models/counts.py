@@ -10,7 +10,7 @@ from minigpt.figures.theme import chart_config
 from minigpt.model.parameters import COMPONENTS, component_counts, parameter_rows, shape_only
 from minigpt.sizing.counting import BlockCount, Count, block_count, counts, one_more_id
 from minigpt.ui.base.text import t
-from minigpt.ui.models import table as models_table
+from minigpt.ui.models.cost import text_table
 
 PICTURE, TABLE = 660, 520  # px; where both have no room the table stands below
 BLOCKS_APART = 4  # of more, which are all alike, a treemap shows them together
@@ -51,7 +51,7 @@ def draw(config: ModelConfig) -> None:
     with table:
         st.markdown(sentence(config, found))
         words = (t("part"), t("rule"))
-        models_table.draw(component_frame(config, found), words, key="models_components", label=t("Parameters by part"))
+        text_table(component_frame(config, found), words, key="models_components", label=t("Parameters by part"))
         with st.expander(t("Every tensor"), key="models_tensors", on_change="rerun") as tensors:
             if tensors.open:
                 st.dataframe(tensor_frame(config), hide_index=True, width="stretch", key="models_rows")
@@ -63,7 +63,7 @@ def conventions(config: ModelConfig) -> None:
     st.subheader(t("Which count is meant?"))
     frame = convention_frame(config, found)
     words = (t("what is counted"), t("known as"))
-    models_table.draw(frame, words, key="models_conventions", label=t("Counts by convention"))
+    text_table(frame, words, key="models_conventions", label=t("Counts by convention"))
     st.caption(
         t(
             "This page counts stored tensors, each once. One block holds {total} numbers: {plain} in matrices and "

@@ -10,7 +10,7 @@ from minigpt.sizing.memory import memory, readable_bytes
 from minigpt.sizing.variants import VARIANTS, Variant, divisors, gated_width, variants
 from minigpt.ui.base.text import t
 from minigpt.ui.components.anatomy import Mark, Part, anatomy
-from minigpt.ui.models import table as models_table
+from minigpt.ui.models.cost import text_table
 
 CHOICE = "models_variant"
 DRAWING, WORDS = 480, 700  # px; where both have no room the words stand below
@@ -39,7 +39,7 @@ def draw(config: ModelConfig) -> None:
         st.markdown(sentence(config, chosen, groups, experts, used))
         _numbers(config, found.get(chosen))
         table = frame(list(found.values()))
-        models_table.draw(table, (t("change"),), key="models_variants", label=t("What newer models change"))
+        text_table(table, (t("change"),), key="models_variants", label=t("What newer models change"))
         st.caption(
             t(
                 "None of them is in this program's models. The counts follow from the papers' shapes: RoPE 2021, "

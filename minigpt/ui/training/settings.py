@@ -16,12 +16,24 @@ from minigpt.sizing.memory import check_model
 from minigpt.training.runs.library import NAME_CHARACTERS
 from minigpt.training.samples import common_start
 from minigpt.ui.base import messages
-from minigpt.ui.base.text import plain, t
+from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import corpora, tokenizing
 from minigpt.ui.shared.corpus_fit import advice_for, fit_fault
 from minigpt.ui.shared.corpus_texts import is_one_text
-from minigpt.ui.shared.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of, value_of
-from minigpt.ui.shared.training_shape import UNFOLDED, note, shaped
+from minigpt.ui.shared.training_fields import (
+    FIRST,
+    MORE,
+    PARTS,
+    SHAPE,
+    UNFOLDED,
+    field,
+    in_columns,
+    key_of,
+    note,
+    part_of,
+    shaped,
+    value_of,
+)
 from minigpt.ui.training import waiting as training_waiting
 from minigpt.ui.training.words import shape_words
 
@@ -205,8 +217,7 @@ def _vocab_size(choice: corpora.Choice, config: TokenizerConfig) -> int:
 def _about(choice: corpora.Choice, found: Preset) -> str:
     """What the next run is, in numbers."""
     changed = shape_words(found.name, found.model)
-    about = changed or t(found.about)
-    said = [t("{about}.", about=about if changed else about[:1].upper() + about[1:])]
+    said = [t("{shape}.", shape=changed) if changed else translate(found.about)]
     if not choice.ready:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)

@@ -8,8 +8,7 @@ from minigpt.cli.progress import duration
 from minigpt.config import ModelConfig, to_dict
 from minigpt.corpus.baselines import Baselines
 from minigpt.inspection.sources import BUNDLED
-from minigpt.presets import PRESETS
-from minigpt.shapes import changed_words
+from minigpt.presets import PRESETS, changed_words
 from minigpt.training.loop import Evaluation
 from minigpt.training.phases import course, phases, rate_may_be_too_high
 from minigpt.training.runs.info import RunInfo, read_info
