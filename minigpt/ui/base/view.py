@@ -14,9 +14,8 @@ import streamlit as st
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import Batch, inspection_batch
 from minigpt.inspection.prediction import Outcome, outcomes
-from minigpt.inspection.record import check_length
 from minigpt.inspection.sources import is_untrained, load_source, preset_plan, source_run, source_steps
-from minigpt.limits import limit
+from minigpt.limits import check_length, limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
 from minigpt.model.trace import Trace
