@@ -62,9 +62,9 @@ def test_forbidden_mask_refuses_ids_and_sizes_outside_the_vocabulary():
         forbidden_mask(6, [6])
     with pytest.raises(ValueError, match="a forbidden id must be 0 to 5, got -1"):
         forbidden_mask(6, [-1])
-    with pytest.raises(ValueError, match="tokenizer size is 7; allowed: 1 to .* 6"):
+    with pytest.raises(ValueError, match="the tokenizer size must be 1 to 6, .*got 7"):
         forbidden_mask(6, [], tokenizer_size=7)
-    with pytest.raises(ValueError, match="tokenizer size is 0"):
+    with pytest.raises(ValueError, match="the tokenizer size must be 1 to 6, .*got 0"):
         forbidden_mask(6, [], tokenizer_size=0)
 
 
@@ -390,7 +390,7 @@ def test_unusable_logits_are_named_with_their_position(run):
     with pytest.raises(ValueError, match="logits must be a float tensor of shape .*, got torch.int64"):
         run(torch.tensor([1, 2]), settings)
     for shape in ((0,), (), (0, 3)):
-        with pytest.raises(ValueError, match="allowed: a float tensor of shape"):
+        with pytest.raises(ValueError, match="logits must be a float tensor of shape"):
             run(torch.zeros(shape), settings)
 
 

@@ -218,8 +218,8 @@ def test_refusals():
     for context, columns, words in [
         ([], HOT, "the context must have 1 to 12 ids, BOS included, got 0"),
         ([BOS] * 13, HOT, "the context must have 1 to 12 ids, BOS included, got 13"),
-        ([BOS, 259], HOT, "context id is 259; allowed: 0 to 258"),
-        ([-1], HOT, "context id is -1"),
+        ([BOS, 259], HOT, "a context id must be 0 to 258, got 259"),
+        ([-1], HOT, "a context id must be 0 to 258, got -1"),
         ([BOS], [], "there are 0 columns"),
     ]:
         with pytest.raises(ValueError, match=words):

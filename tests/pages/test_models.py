@@ -201,7 +201,7 @@ def test_a_changed_block_shows_its_numbers():
     expected = {each.name: each for each in variants(preset("gpt2-small").model, 4, 8, 2)}
     table = frame(at, "change")
     assert table["parameters"].tolist() == [f"{each.parameters:,}" for each in expected.values()]
-    assert table["cache bytes a token"].tolist()[3] == f"{18_432 * 4 // 3:,}"
+    assert table["cache bytes per token"].tolist()[3] == f"{18_432 * 4 // 3:,}"
     sent = json.loads(components(at, "minigpt.anatomy")[0].proto.json)
     assert sent["selected"] == "gqa" and sent["heads"] == [12, 4]
     at.segmented_control(key="models_variant").set_value("experts").run()

@@ -11,7 +11,7 @@ from minigpt.sizing.memory import Memory, memory, readable_bytes, trace_bytes
 from minigpt.sizing.untrained import UntrainedLoss, check_untrained, untrained_loss
 from minigpt.sizing.variants import Doubled, doublings
 from minigpt.ui.base import messages
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, tn
 from minigpt.ui.components.table import Column, table
 
 AT_ONCE = 3_000_000  # parameters that are built without being asked: a tenth of a second
@@ -68,8 +68,8 @@ def doubling_frame(found: list[Doubled]) -> pd.DataFrame:
     """Parameters, full cache and products of each doubling, and how many times those of the model at hand."""
     base = found[0]
     titles = {
-        "as_it_is": t("as it is"),
-        "layers": t("{layers} blocks", layers=2 * base.config.layers),
+        "as_it_is": t("unchanged"),
+        "layers": tn("{count} block", "{count} blocks", count=2 * base.config.layers),
         "width": t("width {width}", width=f"{2 * base.config.width:,}"),
         "context_length": t("context {context}", context=f"{2 * base.config.context_length:,}"),
         "vocab_size": t("vocabulary {size}", size=f"{2 * base.config.vocab_size:,}"),
