@@ -16,9 +16,9 @@ from minigpt.sentences import Refusal, Sentence
 
 def check_int(name: str, value: object, least: int, most: int | None = None) -> None:
     """`value` must be a whole number (no bool) from `least` to `most`."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if whole and least <= int(value) and (most is None or int(value) <= most):
-        return
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        if least <= int(value) and (most is None or int(value) <= most):
+            return
     if most is None:
         raise Refusal(
             "{name} must be a whole number of at least {least}, got {value!r}", name=name, least=least, value=value

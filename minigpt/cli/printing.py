@@ -13,7 +13,7 @@ from minigpt.presets import PRESETS, Preset
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.training.loop import Evaluation
 
-REPLAYED = 4000  # characters of a text whose merges are listed for GPT-2: each of its words has merges of its own
+REPLAYED = 4000  # characters of a text whose merges are listed for GPT-2: each of its words has its own merges
 CANDIDATES = 5  # of each generated token, in the JSON
 HEADINGS = ("preset", "parameters", "token table", "positions", "attention", "FFN", "norms", "LM head")
 SHOWN = 6  # values of a stage in the text form; --json has all

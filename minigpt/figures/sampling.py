@@ -71,7 +71,7 @@ def _names(bars: Sequence[tuple[str, Sequence[BarPart]]]) -> list[dict]:
 def seeds_figure(panels: Sequence[tuple[str, Sequence[Sequence[float]]]], names: Sequence[str]) -> go.Figure:
     """One panel for each measure: a dot for every text of every column, a line at the column's mean.
 
-    `panels` are titles with, for each column, its values; dots of a column stand side by side in the order of seeds.
+    `panels` are titles with, for each column, its values; dots of a column are side by side in the order of seeds.
     """
     gap, traces = 0.07, []
     layout = {

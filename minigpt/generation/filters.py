@@ -45,7 +45,7 @@ class FilterTrace:
     scaled_logits: Tensor  # after temperature: (logit - best) / temperature, so the best is 0
     scaled_probabilities: Tensor
     kept_top_k: Tensor  # bool, still in after forbid, temperature and top-k
-    top_k_probabilities: Tensor  # renormalised over `kept_top_k`; the mass that top-p counts
+    top_k_probabilities: Tensor  # renormalized over `kept_top_k`; the mass that top-p counts
     kept_top_p: Tensor  # bool, the tokens that can be drawn; a subset of `kept_top_k`
     probabilities: Tensor  # exactly the distribution drawn from; 0 outside `kept_top_p`, sums to 1
 
@@ -131,7 +131,7 @@ def keep_top_p(logits: Tensor, p: float, ranking: Tensor | None = None) -> Tenso
 
     The mass is that of softmax(logits): in the chain, of what temperature and top-k left. It is summed in
     float64 from the best token down, and has reached p when it is within 1e-12 of it. Ties go to the
-    lowest id, at least one token stays, 1.0 is off. `ranking`, (..., V), says who is better: the logits
+    lowest id, at least one token stays, 1.0 is off. `ranking`, (..., V), says which is better: the logits
     before temperature, without which rounding may tie unequal tokens; by default the logits themselves.
     Raises ValueError unless p is in (0, 1].
     Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration", section 3.1.

@@ -67,7 +67,7 @@ def trace_bytes(config: ModelConfig, positions: int) -> int:
     """Bytes of all stages of one traced record of `positions` slots.
 
     A block keeps 15 rows of width C, 2 of F, scores and weights (H, T, T) as numbers, and the mask (T, T)
-    as single bytes; around the blocks stand 3 rows of C and the logits. MG-1, 64 slots: 497,152.
+    as single bytes; around the blocks there are 3 rows of C and the logits. MG-1, 64 slots: 497,152.
     """
     width, heads = config.width, config.heads
     row = 15 * width + 2 * config.ffn_width + 2 * heads * positions
@@ -98,29 +98,34 @@ def tracing_bytes(config: ModelConfig, positions: int) -> int:
 def check_model(config: ModelConfig) -> None:
     """Raises ValueError for a model beyond the limits of parameters, blocks or bytes; nothing is built."""
     check_parameters(config)
-    _check("this model takes {got} bytes of memory", building_bytes(config), "MINIGPT_MODELS_BYTES")
+    needed, most = building_bytes(config), limit("MINIGPT_MODELS_BYTES")
+    if needed > most:
+        raise Refusal(
+            "this model takes {needed:,} bytes of memory, at most {most:,} are allowed here", needed=needed, most=most
+        )
 
 
 def check_trace(config: ModelConfig, positions: int) -> None:
     """Raises ValueError when the stages of a record of `positions` slots are beyond the limit of bytes."""
-    what = f"a record in {positions:,} slots takes {{got}} bytes of memory in this model"
-    _check(what, tracing_bytes(config, positions), "MINIGPT_RECORD_BYTES")
+    needed, most = tracing_bytes(config, positions), limit("MINIGPT_RECORD_BYTES")
+    if needed > most:
+        raise Refusal(
+            "a record in {positions:,} slots takes {needed:,} bytes of memory in this model, at most {most:,} are "
+            "allowed here",
+            positions=positions,
+            needed=needed,
+            most=most,
+        )
 
 
 @contextmanager
 def one_at_a_time(size: int) -> Iterator[None]:
-    """Whoever makes something of `size` bytes waits for others who make something LARGE, if it is LARGE too."""
+    """A thread that makes something of at least LARGE bytes waits for others that do."""
     if size < LARGE:
         yield
         return
     with _making:
         yield
-
-
-def _check(what: str, got: int, name: str) -> None:
-    most = limit(name)
-    if got > most:
-        raise Refusal("{format}, at most {most:,} are allowed here", format=what.format(got=f"{got:,}"), most=most)
 
 
 def readable_bytes(count: int) -> str:

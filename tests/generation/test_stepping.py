@@ -220,7 +220,7 @@ def test_refusals():
         ([BOS] * 13, HOT, "the context must have 1 to 12 ids, BOS included, got 13"),
         ([BOS, 259], HOT, "a context id must be 0 to 258, got 259"),
         ([-1], HOT, "a context id must be 0 to 258, got -1"),
-        ([BOS], [], "there are 0 columns"),
+        ([BOS], [], "at least one column is needed, got none"),
     ]:
         with pytest.raises(ValueError, match=words):
             generate(model, BYTES, context, columns)

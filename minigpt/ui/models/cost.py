@@ -65,7 +65,7 @@ def memory_frame(config: ModelConfig, found: Memory) -> pd.DataFrame:
 
 
 def doubling_frame(found: list[Doubled]) -> pd.DataFrame:
-    """Parameters, full cache and products of each doubling, and how many times those of the model at hand."""
+    """Parameters, full cache and products of each doubling, and how many times those of the current model."""
     base = found[0]
     titles = {
         "as_it_is": t("unchanged"),

@@ -13,7 +13,7 @@ from minigpt.sizing.counting import BlockCount, Count, block_count, counts, one_
 from minigpt.ui.base.text import t, translate
 from minigpt.ui.models.cost import text_table
 
-PICTURE, TABLE = 660, 520  # px; where both have no room the table stands below
+PICTURE, TABLE = 660, 520  # px; where both have no room the table is below
 BLOCKS_APART = 4  # of more, which are all alike, a treemap shows them together
 TITLES = {
     "token_table": say("Token table"),

@@ -1,4 +1,4 @@
-"""What newer models change: where it would sit in this block, and what it would do to the numbers at hand."""
+"""What newer models change: where in this block, and how the numbers of the current model would change."""
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +13,7 @@ from minigpt.ui.components.anatomy import Mark, Part, anatomy
 from minigpt.ui.models.cost import text_table
 
 CHOICE = "models_variant"
-DRAWING, WORDS = 480, 700  # px; where both have no room the words stand below
+DRAWING, WORDS = 480, 700  # px; where both have no room the words are below
 PLACES = {
     "rope": ("positions", "attention"),
     "rmsnorm": ("norm1", "norm2", "final"),
@@ -197,7 +197,7 @@ def frame(found: list[Variant]) -> pd.DataFrame:
 
 
 def _settings(config: ModelConfig, chosen: str | None) -> tuple[int, int, int]:
-    """Groups, experts and experts a token: the widgets of the chosen change, kept while another is looked at."""
+    """Groups, experts and experts per token: the widgets of the chosen change, kept while another is shown."""
     options = divisors(config.heads)
     groups = st.session_state.get("models_groups")
     groups = groups if groups in options else 2 if 2 in options[:-1] else 1  # 1 is multi-query, all of them no change

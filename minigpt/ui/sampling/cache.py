@@ -133,7 +133,9 @@ def _progress(work: Measurement, big: bool) -> None:
     if big:
         _lease()["until"] = time.monotonic() + LEASE
     count, cancel = st.columns([5, 1], vertical_alignment="bottom")
-    count.progress(len(work.steps) / work.tokens, t("token {count} of {all}", count=len(work.steps), all=work.tokens))
+    count.progress(
+        len(work.steps) / work.tokens, t("token {number} of {tokens}", number=len(work.steps), tokens=work.tokens)
+    )
     cancel.button(t("Cancel"), key="cost_cancel", on_click=_cancel, args=(big,), width="stretch")
     _curve(work)
     work.advance(SLICE)  # last, so that what is drawn is never stale meanwhile

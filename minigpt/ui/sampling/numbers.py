@@ -56,7 +56,7 @@ def _rows(found: TextMeasures, records: tuple[Record, ...]) -> dict[str, str]:
         t("mean entropy, raw (nats)"): "–" if found.raw_entropy is None else nats(found.raw_entropy),
         t("mean entropy, drawn from (nats)"): "–" if found.entropy is None else nats(found.entropy),
         t("longest copy"): where,
-        t("copied text"): visible_label(bytes(copy.text)),
+        t("copied text"): visible_label(copy.text.encode() if isinstance(copy.text, str) else copy.text),
         t("memorized or invented"): _origin(found) if records else t("the corpus is not known here"),
         t("stop"): found.stop or "–",
     }

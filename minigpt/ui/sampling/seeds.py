@@ -101,8 +101,8 @@ def summary_rows(summary: SeedSummary) -> dict[str, str]:
     """A column over all its seeds."""
     stops = ", ".join(f"{name} {count}" for name, count in sorted(summary.stops.items()))
     return {
-        t("different texts"): t("{count} of {all}", count=summary.different, all=summary.texts),
-        t("texts that are all memorized"): t("{count} of {all}", count=summary.memorized, all=summary.texts),
+        t("different texts"): t("{some} of {texts}", some=summary.different, texts=summary.texts),
+        t("texts that are all memorized"): t("{some} of {texts}", some=summary.memorized, texts=summary.texts),
         t("longest copy (bytes)"): f"{summary.copied:.1f}",
         t("different pairs (distinct-2)"): share(summary.distinct_2),
         t("repeated triples"): share(summary.repetition),

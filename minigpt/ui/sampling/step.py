@@ -63,17 +63,17 @@ def sentence(comparison: Comparison, step: Step) -> str:
         "raw": percent(step.raw_probability),
         "own": percent(step.probability),
         "kept": step.kept,
-        "all": f"{len(step.logits):,}",
+        "vocabulary": f"{len(step.logits):,}",
     }
     if step.settings.greedy:
         return t(
-            "Column **{letter}**, token {index}: **{piece}**, *greedy*, the most probable of {all} ids. Raw "
+            "Column **{letter}**, token {index}: **{piece}**, *greedy*, the most probable of {vocabulary} ids. Raw "
             "probability {raw}; no random number is used.",
             **values,
         )
     return t(
         "Column **{letter}**, token {index}: **{piece}**, *sampled*, rank {rank}. Raw probability {raw}; after the "
-        "filters {own}, {kept} of {all} ids could be drawn.",
+        "filters {own}, {kept} of {vocabulary} ids could be drawn.",
         **values,
     )
 

@@ -47,7 +47,7 @@ def value_of(base: Preset, name: str) -> Any:
     key = key_of(base, name)
     if key in st.session_state:
         return st.session_state[key]
-    if name == "sample_every":  # a newcomer sees text go from noise to pattern without asking
+    if name == "sample_every":  # so that a newcomer sees text go from noise to pattern
         return base.training.sample_every or base.training.evaluate_every
     return _default(base, name)
 
