@@ -16,50 +16,13 @@ import os
 import random
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from importlib.util import find_spec
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from time import process_time
 
 ONE_CORE = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1"}
 CASES = ((1.0, 256), (10.0, 1024))
-FIRST_MERGE = 259
-
-
-def slow_merge(ids: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
-    """Replace `pair` from left to right without overlap.
-
-    >>> slow_merge([1, 1, 1, 2], (1, 1), 9)
-    [9, 1, 2]
-    """
-    merged, i = [], 0
-    while i < len(ids):
-        if tuple(ids[i : i + 2]) == pair:
-            merged.append(new_id)
-            i += 2
-        else:
-            merged.append(ids[i])
-            i += 1
-    return merged
-
-
-def slow_train(texts: Iterable[str], merges: int) -> list[tuple[int, int, int]]:
-    """The obvious trainer, (left, right, count) a merge: count every pair of every text again, each time.
-
-    >>> slow_train(["red red"], 2)
-    [(101, 100, 2), (114, 259, 2)]
-    """
-    rows, learned = [list(text.encode()) for text in texts], []
-    for rank in range(merges):
-        counts = Counter(pair for row in rows for pair in pairwise(row))
-        if not counts:
-            break
-        best = min(counts, key=lambda pair: (-counts[pair], pair))
-        learned.append((*best, counts[best]))
-        rows = [slow_merge(row, best, FIRST_MERGE + rank) for row in rows]
-    return learned
 
 
 def english_like(size: int, seed: int = 1) -> list[str]:
@@ -158,11 +121,12 @@ def compare(megabytes: float, merges: int) -> None:
 
 def compare_with_the_obvious(size: int, merges: int) -> None:
     """Print how long the obvious trainer takes for `size` bytes."""
+    from minigpt.tokenizers import reference
     from minigpt.tokenizers.byte_bpe import ByteBPE
 
     lines = english_like(size)
     fast, quick = timed(lambda: list(ByteBPE.train_steps(lines, merges)))
-    slow, seconds = timed(slow_train, lines, merges)
+    slow, seconds = timed(reference.train, lines, merges)
     same = [(step.left, step.right, step.count) for step in fast] == slow
     print(f"{sum(len(line) + 1 for line in lines):,} bytes, {merges:,} merges")
     print(f"  minigpt learns in {quick:.2f} s, the obvious trainer in {seconds:.2f} s: {seconds / quick:.1f} x as long")

@@ -22,7 +22,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from minigpt.config import ModelConfig, TrainConfig
 from minigpt.corpus.batches import batch_records
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.corpus.windows import Windows, window_stream
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import preset

@@ -13,7 +13,7 @@ class Sentence(str):
     """An English sentence that remembers how it was made: `template.format(**values)`.
 
     `plural` is the template for every count but one, or "" for a sentence without a count. Values may be
-    sentences themselves.
+    sentences and refusals themselves.
 
     >>> say("{count} tokens", count=7).template
     '{count} tokens'
@@ -24,6 +24,7 @@ class Sentence(str):
     values: dict[str, Any]
 
     def __new__(cls, template: str, values: dict[str, Any], plural: str = "") -> "Sentence":
+        values = {name: value.sentence if isinstance(value, Refusal) else value for name, value in values.items()}
         chosen = plural if plural and values["count"] != 1 else template
         sentence = super().__new__(cls, chosen.format(**values))
         sentence.template, sentence.plural, sentence.values = template, plural, values
@@ -34,6 +35,8 @@ class Sentence(str):
 
     def translated(self, singular: Callable[[str], str], by_count: Callable[[str, str, int], str]) -> str:
         """The sentence in another language: `singular` and `by_count` are a catalogue's gettext and ngettext."""
+        if not self.template:
+            return ""  # a catalogue has its own header there
         values = {
             name: value.translated(singular, by_count) if isinstance(value, Sentence) else value
             for name, value in self.values.items()
@@ -41,6 +44,15 @@ class Sentence(str):
         if self.plural:
             return by_count(self.template, self.plural, self.values["count"]).format(**values)
         return singular(self.template).format(**values)
+
+
+def reason_of(error: Exception) -> str:
+    """What an error says, as a value for another sentence: a `Sentence` where it has one.
+
+    >>> reason_of(Refusal("width must be at least 1, got {width}", width=0)).template
+    'width must be at least 1, got {width}'
+    """
+    return error.sentence if isinstance(error, Refusal) else str(error)
 
 
 def say(template: str, /, **values: Any) -> Sentence:

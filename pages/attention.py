@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.ui.attention import attention_views, causality
-from minigpt.ui.base import workspace
+from minigpt.ui.base import panels, workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.components.gallery import gallery
 from minigpt.ui.components.matrix import matrix
@@ -94,15 +94,14 @@ def heads_panel() -> None:
     st.dataframe(attention_views.heads_frame(view), hide_index=True)
 
 
-PANELS = {
-    t("One cell in numbers"): cell_panel,
-    t("Can a position see the future?"): lambda: causality.draw(view),
-    t("All heads in numbers"): heads_panel,
-}
-for tab, draw in zip(st.tabs(list(PANELS), key="attention_panel", on_change="rerun"), PANELS.values(), strict=True):
-    if tab.open:  # a closed panel would still cost the browser a redraw at each click
-        with tab:
-            draw()
+panels.tabs(
+    {
+        t("One cell in numbers"): cell_panel,
+        t("Can a position see the future?"): lambda: causality.draw(view),
+        t("All heads in numbers"): heads_panel,
+    },
+    key="attention_panel",
+)
 st.caption(
     t("To try: move the training step from 0 to 600 and see even rows take sides, or repeat a word in the record.")
 )

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from minigpt.ui.base import browser, messages, workspace
+from minigpt.ui.base import browser, messages, panels, workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.corpus import batches as corpus_batches
-from minigpt.ui.corpus import download as corpus_download
 from minigpt.ui.corpus import intake as corpus_intake
 from minigpt.ui.corpus import numbers as corpus_numbers
 from minigpt.ui.corpus import own as corpus_own
@@ -34,9 +33,9 @@ corpus_intake.draw(choice)
 split = None
 if choice.own:
     with st.spinner(t("Reading the file …")):
-        outcome = corpus_own.outcome(choice)
-    corpus_reading.draw(choice, outcome)
-    split = outcome.split
+        prepared = corpus_own.prepared(choice)
+    corpus_reading.draw(choice, prepared)
+    split = prepared.split
     if split is None:
         st.stop()
 
@@ -57,13 +56,12 @@ def tokenizer_panel() -> None:
     corpus_tokenizer.draw(choice, config, learned)
 
 
-PANELS = {
-    t("Tokenizer"): tokenizer_panel,
-    t("Split"): lambda: corpus_split.draw(choice, split),
-    t("Batches"): lambda: corpus_batches.draw(choice, plan, learned),
-    t("Take along"): lambda: corpus_download.draw(choice, learned),
-}
-for tab, draw in zip(st.tabs(list(PANELS), key="corpus_panel", on_change="rerun"), PANELS.values(), strict=True):
-    if tab.open:
-        with tab:
-            draw()
+panels.tabs(
+    {
+        t("Tokenizer"): tokenizer_panel,
+        t("Split"): lambda: corpus_split.draw(choice, split),
+        t("Batches"): lambda: corpus_batches.draw(choice, plan, learned),
+        t("Downloads"): lambda: corpus_records.draw_downloads(choice, learned),
+    },
+    key="corpus_panel",
+)

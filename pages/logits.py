@@ -3,6 +3,7 @@
 import streamlit as st
 
 from minigpt.inspection.prediction import predict
+from minigpt.ui.base import panels
 from minigpt.ui.base.text import t
 from minigpt.ui.frame import shell
 from minigpt.ui.logits import distribution as logits_distribution
@@ -38,13 +39,12 @@ with record:
     st.caption(t("Click a column to choose its position; the targets stand below."))
     logits_panels.losses(view, prediction)
 
-PANELS = {
-    t("Softmax in numbers"): lambda: logits_panels.arithmetic(view, prediction),
-    t("Whole distribution"): lambda: logits_distribution.draw(view, prediction),
-    t("After each block"): lambda: logits_lens.draw(view),
-    t("All positions"): lambda: logits_panels.positions(view),
-}
-for tab, draw in zip(st.tabs(list(PANELS), key="logits_panel", on_change="rerun"), PANELS.values(), strict=True):
-    if tab.open:
-        with tab:
-            draw()
+panels.tabs(
+    {
+        t("Softmax in numbers"): lambda: logits_panels.arithmetic(view, prediction),
+        t("Whole distribution"): lambda: logits_distribution.draw(view, prediction),
+        t("After each block"): lambda: logits_lens.draw(view),
+        t("All positions"): lambda: logits_panels.positions(view),
+    },
+    key="logits_panel",
+)

@@ -8,6 +8,7 @@ from minigpt.figures.training import loss_curve
 from minigpt.huggingface.imports import is_import
 from minigpt.inspection.record import logit_summary
 from minigpt.inspection.sources import source_evaluations
+from minigpt.inspection.stages import BLOCK_INPUT
 from minigpt.ui.base import workspace
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.components.pipeline import pipeline
@@ -40,7 +41,7 @@ station = st.session_state.pop("open_station", None)
 if station is not None:
     page = {"tokens": "tokens", "attention": "attention", "logits": "logits", "loss": "logits"}.get(station, "stages")
     if page == "stages":
-        workspace.choose(stage=station, block=0 if station == "block_input" else view.block)
+        workspace.choose(stage=station, block=0 if station == BLOCK_INPUT.kind else view.block)
     st.switch_page(f"pages/{page}.py")
 
 mean, uniform, here, rank = st.columns(4)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.generation.compare import Comparison
-from minigpt.ui.base import messages
+from minigpt.ui.base import messages, panels
 from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.frame import shell
 from minigpt.ui.sampling import cache as sampling_cache
@@ -48,14 +48,13 @@ sampling_setup.write_url(setup)
 sampling_columns.draw_growing(comparison, setup.by_hand)
 st.markdown(plain(sampling_columns.difference_sentence(comparison)))
 
-PANELS = {
-    t("One draw in numbers"): lambda: sampling_step.draw(comparison),
-    t("The columns in numbers"): lambda: sampling_numbers.draw(comparison, sampling_numbers.records_of(view)),
-    t("Twenty seeds"): lambda: sampling_seeds.draw(view, setup),
-    t("With and without cache"): lambda: sampling_cache.draw(view, setup),
-    t("Export"): lambda: sampling_numbers.draw_export(view, setup, comparison),
-}
-for tab, draw in zip(st.tabs(list(PANELS), key="sampling_panel", on_change="rerun"), PANELS.values(), strict=True):
-    if tab.open:
-        with tab:
-            draw()
+panels.tabs(
+    {
+        t("One draw in numbers"): lambda: sampling_step.draw(comparison),
+        t("The columns in numbers"): lambda: sampling_numbers.draw(comparison, sampling_numbers.records_of(view)),
+        t("Twenty seeds"): lambda: sampling_seeds.draw(view, setup),
+        t("With and without cache"): lambda: sampling_cache.draw(view, setup),
+        t("Export"): lambda: sampling_numbers.draw_export(view, setup, comparison),
+    },
+    key="sampling_panel",
+)

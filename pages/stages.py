@@ -3,24 +3,24 @@
 import streamlit as st
 
 from minigpt.figures.numbers import every_digit
-from minigpt.inspection.derivation import worked
-from minigpt.inspection.recompute import recompute
+from minigpt.inspection.stages import BLOCK_INPUT, derive, explain, formula, recomputed, shape_text, spec_of
+from minigpt.model.trace import Stage
 from minigpt.ui.base import messages, workspace
-from minigpt.ui.base.text import plain, t
+from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.components.chips import chips
 from minigpt.ui.components.matrix import matrix
 from minigpt.ui.frame import shell
 from minigpt.ui.stages import choice as stage_choice
 from minigpt.ui.stages import tables as stage_tables
 from minigpt.ui.stages.grid import MOST, grid
-from minigpt.ui.stages.sentences import check_words, hidden_words, sentence, shape_words, stage_title
+from minigpt.ui.stages.sentences import check_words, hidden_words
 
 shell.guard()
 view = shell.view()
 position = view.position  # not the trace: callbacks keep the names of this page alive
 
 
-def go(stage) -> None:
+def go(stage: Stage | None) -> None:
     """Look at another stage."""
     if stage is not None:
         stage_choice.choose(stage)
@@ -39,7 +39,7 @@ def go_to_number() -> None:
 
 stage = stage_choice.chosen(view)
 if stage is None:
-    messages.notice(t("There is no stage {name}; showing block_input.", name=view.space.stage))
+    messages.notice(t("There is no stage {name}; showing {shown}.", name=view.space.stage, shown=BLOCK_INPUT.kind))
     stage = view.trace.blocks[view.block].block_input
     go(stage)
     workspace.write_url()
@@ -74,10 +74,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
             format_func=lambda block: t("block {block}", block=block), label_visibility="collapsed",
         )  # fmt: skip
     step = t("step {step} of {steps}", step=stage_choice.index(view.trace, stage) + 1, steps=len(view.trace.stages))
-    st.caption(f"{step} · {shape_words(view.trace, stage)}", width="content")
+    st.caption(f"{step} · {shape_text(stage)}", width="content")
 
-st.subheader(f"{stage.name}: {stage_title(view.trace, stage)}".replace("_", r"\_"))
-st.markdown(plain(sentence(view, stage)))
+st.subheader(f"{stage.name}: {translate(spec_of(stage).title_in(view.trace.config))}".replace("_", r"\_"))
+st.markdown(plain(translate(explain(view, stage))))
 cells = grid(view, stage, place)
 matrix(
     cells.values,
@@ -97,7 +97,10 @@ if not cells.whole:
     text = t("Go to a number, 0 to {last}; {shown} are on screen", last=cells.size - 1, shown=MOST)
     st.number_input(text, 0, cells.size - 1, key="stage_jump", on_change=go_to_number)
 
-work, check = worked(view.model, view.trace, stage, position, place), recompute(view.model, view.trace, stage, position)
+work, check = (
+    derive(view.model, view.trace, stage, position, place),
+    recomputed(view.model, view.trace, stage, position),
+)
 name = stage_choice.place_name(view, stage, place)
 st.markdown(f"**{plain(name)}**{plain(f' = {every_digit(work.shown)}')}")
 st.code("\n".join([work.symbols, *work.steps, work.expression]), language=None, wrap_lines=True)
@@ -116,7 +119,7 @@ with st.expander(t("All numbers of this stage"), key="stage_all", on_change="rer
         st.dataframe(stage_tables.numbers(cells), hide_index=True, width="stretch", key="stage_all_table")
 with st.expander(t("Formula and code"), key="stage_code", on_change="rerun") as code:
     if code.open:
-        st.code(stage.formula, language=None, wrap_lines=True)
+        st.code(formula(stage, view.trace.config), language=None, wrap_lines=True)
         st.code(f"# {stage.source.file}:{stage.source.line}\n{stage.source.text}", wrap_lines=True)
 for key, title, table in (
     ("stage_record", t("All stages: shapes and checks"), stage_tables.record),

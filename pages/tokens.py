@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from minigpt.ui.base import panels
 from minigpt.ui.base.text import t
 from minigpt.ui.frame import shell
 from minigpt.ui.tokens import panels as tokens_panels
@@ -15,13 +16,12 @@ st.title(t("How does text become ids and targets?"))
 st.caption(tokens_replay.rule(view))
 tokens_replay.draw(view)
 
-PANELS = {
-    t("Inputs and targets"): tokens_panels.targets,
-    t("Slots and padding"): tokens_panels.slots,
-    t("Special ids"): tokens_panels.specials,
-    t("Vocabulary"): tokens_vocabulary.vocabulary,
-}
-for tab, draw in zip(st.tabs(list(PANELS), key="tokens_panel", on_change="rerun"), PANELS.values(), strict=True):
-    if tab.open:
-        with tab:
-            draw(view)
+panels.tabs(
+    {
+        t("Inputs and targets"): lambda: tokens_panels.targets(view),
+        t("Slots and padding"): lambda: tokens_panels.slots(view),
+        t("Special ids"): lambda: tokens_panels.specials(view),
+        t("Vocabulary"): lambda: tokens_vocabulary.vocabulary(view),
+    },
+    key="tokens_panel",
+)

@@ -29,8 +29,11 @@ LONG_BROWSER_FILES = ("test_training.py", "test_smoke.py", "test_corpus.py", "te
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the browser suite after everything else: the quick tests answer first, and Playwright's event
-    loop, which lives as long as its fixtures, never meets a test that starts a loop of its own."""
+    loop, which lives as long as its fixtures, never meets a test that starts another. Its tests get their mark."""
     items.sort(key=_turn)
+    for item in items:
+        if _turn(item):
+            item.add_marker("browser")
 
 
 def _turn(item: pytest.Item) -> int:
@@ -68,7 +71,7 @@ def drawn_model(**changes) -> "MiniGPT":
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             drawn = torch.randn(parameter.shape, dtype=torch.float64, generator=generator) * 0.4
-            parameter.copy_(drawn + name.endswith("scale"))
+            parameter.copy_(drawn + name.endswith("weight"))
     return model
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from minigpt.corpus.batches import IGNORE, Batch, batch_records
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.batches import Batch, batch_records
+from minigpt.corpus.library import bundled_corpus
 from minigpt.inspection.sources import BUNDLED_RUN, preset_model
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.loss import loss, position_losses
+from minigpt.model.loss import IGNORE, loss, position_losses
 from minigpt.model.parameters import component_counts, shape_only
 from minigpt.model.trace import Trace
 from minigpt.presets import preset
@@ -68,7 +68,7 @@ def test_ids_and_targets(batch: Batch):
         assert set(batch.ids[row, len(ids) :].tolist()) == {258}
         assert set(batch.targets[row, len(ids) :].tolist()) == {GOLDEN["ignore_id"]}
     assert batch.valid.sum(-1).tolist() == GOLDEN["scored_positions"]
-    assert batch.scored == sum(GOLDEN["scored_positions"])
+    assert batch.target_count == sum(GOLDEN["scored_positions"])
     assert IGNORE == GOLDEN["ignore_id"]
 
 
@@ -99,7 +99,7 @@ def test_initialisation_order(model: MiniGPT):
     assert torch.equal(model.head_matrix, w_lm)
     for name, parameter in model.named_parameters():
         if parameter.ndim == 1:
-            assert (parameter == (1 if name.endswith("scale") else 0)).all(), name
+            assert (parameter == (1 if name.endswith("weight") else 0)).all(), name
 
 
 @pytest.mark.parametrize("name", GOLDEN["stages_first3"])
@@ -204,7 +204,7 @@ def test_batches_follow_the_contract(reports: list[StepReport | Evaluation]):
 def test_scored_positions_of_the_splits(tokenizer: ByteBPE):
     corpus, run = bundled_corpus(), GOLDEN["own_corpus_run"]
     for split, expected in ((corpus.train, "train"), (corpus.validation, "validation")):
-        scored = batch_records([record.text for record in split], tokenizer, 64).scored
+        scored = batch_records([record.text for record in split], tokenizer, 64).target_count
         assert scored == run[f"{expected}_scored_positions"]
 
 

@@ -171,7 +171,7 @@ def _train(options: argparse.Namespace) -> int:
 def _training(options: argparse.Namespace) -> tuple["Run", "Training"]:
     """The run folder and its training, new or resumed, as the options say."""
     from minigpt.cli.options import corpus_of
-    from minigpt.corpus.corpus import bundled_corpus
+    from minigpt.corpus.library import bundled_corpus
     from minigpt.presets import configured, preset
     from minigpt.training.runs.create import new_run, resume_run
     from minigpt.training.runs.run import Run as RunFolder

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.readers.encodings import ENCODINGS, EncodingFault
 from minigpt.corpus.readers.files import FORMATS, ReadOptions, read_file
-from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, LineEnds, Reading, counted, listed
+from minigpt.corpus.readers.lines import LineEnds
+from minigpt.corpus.readers.read_result import ColumnMissing, FaultyRecords, ReadResult, listed
 from minigpt.corpus.readers.tables import DELIMITERS
-from minigpt.corpus.splitting import DUPLICATES, Split, SplitOptions, split_records
+from minigpt.corpus.splitting import DUPLICATES, CorpusSplit, SplitOptions, split_records
 from minigpt.sentences import Refusal
 
 FAULTS_SHOWN = 5
@@ -62,22 +63,22 @@ def corpus_of(options: argparse.Namespace, say: Callable[[str], None]) -> Corpus
     try:
         split = split_records(reading, SplitOptions(**chosen))
     except FaultyRecords as error:
-        raise Refusal("{error} (--skip-faults)", error=error) from error
+        raise Refusal("{error} (--skip-faults)", error=error.sentence) from error
     say(split_text(split))
     return split.corpus
 
 
-def _read(options: argparse.Namespace, given: set[str]) -> Reading:
+def _read(options: argparse.Namespace, given: set[str]) -> ReadResult:
     chosen = ReadOptions(**{name: getattr(options, name) for name in given & {*_READING}})
     try:
         return read_file(options.corpus, chosen)
     except EncodingFault as error:
-        raise Refusal("{error} (--encoding)", error=error) from error
+        raise Refusal("{error} (--encoding)", error=error.sentence) from error
     except ColumnMissing as error:
-        raise Refusal("{error} (--column)", error=error) from error
+        raise Refusal("{error} (--column)", error=error.sentence) from error
 
 
-def _check_split(reading: Reading, given: set[str]) -> None:
+def _check_split(reading: ReadResult, given: set[str]) -> None:
     grouping = given & {"split_seed", "duplicates", "exact_duplicates", "split_anew"}
     if grouping and reading.continuous:
         raise Refusal("--{option} does not apply to a continuous text, which is cut once", option=_option(grouping))
@@ -96,7 +97,7 @@ def _option(given: set[str]) -> str:
     return sorted(given)[0].replace("_", "-")
 
 
-def reading_text(reading: Reading) -> str:
+def reading_text(reading: ReadResult) -> str:
     """The records of a file, and everything else in it, one fact per line.
 
     Example: `a.txt: 2 of 3 records usable (txt, utf-8, 9 bytes)` and below it `1 empty record skipped: line 2`.
@@ -106,7 +107,7 @@ def reading_text(reading: Reading) -> str:
     return "\n".join(lines)
 
 
-def split_text(split: Split) -> str:
+def split_text(split: CorpusSplit) -> str:
     """The split of a corpus, one fact per line.
 
     Example: `split with seed 0: 90 training and 10 validation records, 90 duplicates grouped`.
@@ -115,7 +116,7 @@ def split_text(split: Split) -> str:
     sizes = f"{len(corpus.train):,} training and {counted(len(corpus.validation), 'validation record')}"
     lines = [f"{_how(split)}: {sizes}{_duplicates(split)}"]
     if split.cut:
-        lines.append(f"  cut {split.cut}")
+        lines.append(f"  {split.cut}")
     if split.without:
         lines.append(f"  {counted(split.without, 'record')} at fault left out")
     if split.leaked:
@@ -125,20 +126,20 @@ def split_text(split: Split) -> str:
     return "\n".join(lines)
 
 
-def _usable(reading: Reading) -> str:
+def _usable(reading: ReadResult) -> str:
     if reading.continuous:
         return "one continuous text"
     found = counted(reading.found, "record")
     return found if reading.used == reading.found else f"{reading.used:,} of {found} usable"
 
 
-def _facts(reading: Reading) -> Iterator[str]:
+def _facts(reading: ReadResult) -> Iterator[str]:
     if reading.mark:
         yield "a byte order mark at its beginning, removed"
     if reading.empty:
-        yield f"{counted(len(reading.empty), 'empty record')} skipped: {listed(reading.empty)}"
+        yield f"{counted(len(reading.empty), 'empty record')} skipped: {listed(reading.empty, len(reading.empty))}"
     for fault in reading.faults[:FAULTS_SHOWN]:
-        yield f"at fault: {fault.place} {fault.reason}"
+        yield f"at fault: {fault.place}: {fault.reason}"
     if len(reading.faults) > FAULTS_SHOWN:
         yield f"at fault: {counted(len(reading.faults) - FAULTS_SHOWN, 'more record')}"
     if reading.line_ends and (ends := _ends(reading.line_ends)):
@@ -152,14 +153,23 @@ def _ends(ends: LineEnds) -> str:
     return ", ".join(f"{number:,} {kind}" for kind, number in kinds if number) if ends.crlf or ends.cr else ""
 
 
-def _how(split: Split) -> str:
+def _how(split: CorpusSplit) -> str:
     if split.kind == "file":
         return "the file's own split"
     return "split" if split.kind == "continuous" else f"split with seed {split.seed}"
 
 
-def _duplicates(split: Split) -> str:
+def _duplicates(split: CorpusSplit) -> str:
     if not split.duplicates:
         return ""
     done = {"together": "grouped", "drop": "left out", "apart": "not grouped"}[split.grouping]
     return f", {counted(split.duplicates, 'duplicate')} {done}"
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "record"), counted(1200, "empty record")
+    ('1 record', '1,200 empty records')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

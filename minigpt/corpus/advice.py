@@ -4,7 +4,7 @@
     long texts           chapter-7, windows of the text
     mostly Chinese       poems, one id a character; records if all fit, else windows
 
-A beginning, not a verdict: everything can be changed.
+A starting point: everything can be changed.
 """
 
 import re
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import PRESETS
 
 LONG = 300  # characters of the median record from which on windows are better
-LOOKED_AT = 200_000  # characters whose script is counted
+SAMPLE = 200_000  # characters whose script is counted
 CONTEXTS = (64, 128, 256)
 WINDOW = 128  # positions, where records do not decide
 SCORED_ROWS = 200  # of a large split in one evaluation; all of a smaller one
@@ -61,17 +61,17 @@ def advise(corpus: Corpus, tokenizer: TokenizerConfig | None = None, longest: in
     return Advice(preset.name, tokenizer, "records", fits[0], rows, reason)
 
 
-def _mostly_han(records) -> bool:
+def _mostly_han(records: tuple[Record, ...]) -> bool:
     text = ""
     for record in records:
-        text += record.text[: LOOKED_AT - len(text)]
-        if len(text) >= LOOKED_AT:
+        text += record.text[: SAMPLE - len(text)]
+        if len(text) >= SAMPLE:
             break
     han, letters = (sum(len(run) for run in kind.findall(text)) for kind in (_HAN, _LETTERS))
     return 2 * han > letters
 
 
-def _are_long(records) -> bool:
+def _are_long(records: tuple[Record, ...]) -> bool:
     return median(len(record.text) for record in records) > LONG
 
 

@@ -7,7 +7,7 @@ nats. Each order is mixed with the one below, so that no probability is 0 (Witte
     p(w | h) = (count(h w) + kinds(h) * p(w | shorter h)) / (count(h) + kinds(h))
 
 where kinds(h) is the number of different ids seen after h; a context never seen leaves the shorter
-one alone, and below the unigram stands 1 / V.
+one alone, and below the unigram comes 1 / V.
 
 Source: I. Witten, T. Bell (1991), The Zero-Frequency Problem; S. Chen, J. Goodman (1998), An Empirical
 Study of Smoothing Techniques for Language Modeling, section 2.5.
@@ -19,11 +19,12 @@ from math import log
 import numpy as np
 import torch
 
-from minigpt.corpus.batches import IGNORE, Batch
+from minigpt.corpus.batches import Batch
 from minigpt.corpus.windows import Windows
+from minigpt.model.loss import IGNORE
 from minigpt.sentences import Refusal
 
-NO_ID = -1  # stands before the first slot of a record
+NO_ID = -1  # is before the first slot of a record
 ID_BITS = 21  # room for ids up to two millions
 
 
@@ -49,12 +50,12 @@ def ngram_baselines(
     seen, asked = _trigrams(train), _trigrams(scored, rows)
     if not len(asked):
         raise Refusal("baselines need at least one scored position, got none")
-    probability, losses = np.full(len(asked), 1 / vocab_size), []
+    probability, losses = np.full(len(asked), 1 / vocab_size), list[float]()
     for ids in (1, 2, 3):  # the last of each trigram
         last = (1 << ids * ID_BITS) - 1
         probability = _mixed(seen & last, asked & last, probability)
         losses.append(float(-np.log(probability).mean()))
-    return Baselines(log(vocab_size), *losses, positions=len(asked))
+    return Baselines(log(vocab_size), losses[0], losses[1], losses[2], len(asked))
 
 
 def _mixed(seen: np.ndarray, asked: np.ndarray, shorter: np.ndarray) -> np.ndarray:
@@ -79,7 +80,7 @@ def _first_of_runs(values: np.ndarray) -> np.ndarray:
 
 
 def _looked_up(keys: np.ndarray, values: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """The value of each asked key, 0 where it is none of the sorted `keys`."""
+    """The value of each asked key, 0 where it is not one of the sorted `keys`."""
     places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
     return np.where(keys[places] == asked, values[places], 0)
 

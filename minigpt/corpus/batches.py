@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from minigpt.corpus.encoded import id_arrays
-from minigpt.sentences import Refusal
+from minigpt.model.loss import IGNORE
+from minigpt.sentences import Refusal, Sentence, say_count
 from minigpt.tokenizers.base import Tokenizer
 
-IGNORE = -100  # the target of a slot that is not scored; not an id
-WHOLE = 128  # slots: contexts up to this length are looked at as a whole
+WHOLE = 128  # slots: contexts up to this length are shown as a whole
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Batch:
         return len(self.ids)
 
     @property
-    def scored(self) -> int:
+    def target_count(self) -> int:
         """Number of positions whose prediction counts in the loss."""
         return int((self.targets != IGNORE).sum())
 
@@ -46,30 +45,20 @@ class Batch:
         return Batch(self.ids[rows, :slots], valid[:, :slots], self.targets[rows, :slots])
 
 
-class RecordTooLong(ValueError):
+class RecordTooLong(Refusal):
     """A text that needs `needed` positions of a context that has `context`."""
 
-    def __init__(self, sentence: str, needed: int, context: int):
+    def __init__(self, sentence: Sentence, needed: int, context: int):
         super().__init__(sentence)
         self.needed, self.context = needed, context
-
-
-def record_ids(text: str, tokenizer: Tokenizer, context_length: int) -> list[int]:
-    """BOS, the ids of `text`, EOS: at most `context_length` + 1 ids, as the last is only a target.
-
-    Raises ValueError for an empty text, and RecordTooLong for one that needs more slots; it is never cut.
-    """
-    ids = tokenizer.encode(text)
-    _check_framed(text, len(ids), context_length, where="record")
-    return [tokenizer.bos, *ids, tokenizer.eos]
 
 
 def batch_records(texts: Sequence[str], tokenizer: Tokenizer, context_length: int, slots: int | None = None) -> Batch:
     """A batch of whole records in `slots` slots (the context length by default).
 
     Inputs drop the last id and targets the first: shifted once, EOS is scored, BOS is never a target.
-    Raises ValueError for no record, an empty one, one that needs more than `context_length` inputs
-    (with its number and length), or `slots` too few for the longest.
+    It is never cut: raises ValueError for no record, an empty one, one that needs more than `context_length` inputs
+    (RecordTooLong, with its number and length), or `slots` too few for the longest.
 
     Example: the record of 14 ids in MG-1 fills 15 slots and leaves 49.
     """
@@ -88,17 +77,17 @@ def batch_records(texts: Sequence[str], tokenizer: Tokenizer, context_length: in
 
 
 def inspection_batch(text: str, tokenizer: Tokenizer, context_length: int) -> Batch:
-    """One record as pages and reports look at it: in `slots_of` slots. Raises ValueError as `batch_records` does."""
+    """One record as pages and reports show it: in `slots_of` slots. Raises ValueError as `batch_records` does."""
     encoded = _encoded([text], tokenizer, context_length)
     return _padded(encoded, tokenizer, slots_of(len(encoded[0]) + 1, context_length))
 
 
 def _encoded(texts: Sequence[str], tokenizer: Tokenizer, context_length: int) -> list[np.ndarray]:
     """The ids of each text, when every text has some and fits."""
-    encoded = list(id_arrays(texts, tokenizer))
+    encoded = list(tokenizer.encode_arrays(texts))
     lengths = np.array([len(ids) for ids in encoded])
     for row in np.flatnonzero((lengths == 0) | (lengths >= context_length))[:1]:
-        _check_framed(texts[row], lengths[row], context_length, where=f"record {row + 1}")
+        _check_framed(texts[row], int(lengths[row]), context_length, number=int(row) + 1)
     return encoded
 
 
@@ -110,12 +99,12 @@ def _padded(encoded: list[np.ndarray], tokenizer: Tokenizer, slots: int) -> Batc
     ids[:, 0] = tokenizer.bos
     ids[rows, places + 1] = targets[rows, places] = np.concatenate(encoded)
     targets[np.arange(len(encoded)), lengths] = tokenizer.eos
-    ids, targets = torch.from_numpy(ids), torch.from_numpy(targets)
-    return Batch(ids, targets != IGNORE, targets)
+    shifted = torch.from_numpy(targets)
+    return Batch(torch.from_numpy(ids), shifted != IGNORE, shifted)
 
 
 def slots_of(length: int, context_length: int) -> int:
-    """How many slots a record of `length` positions is looked at in: all of a context of up to 128.
+    """How many slots a record of `length` positions is shown in: all of a context of up to 128.
 
     Of a longer one the record's own, some padding, at least one slot while there is room, up to a multiple of 16:
     padding is computed like the record and changes none of its numbers, so that more of it would only cost time.
@@ -128,12 +117,16 @@ def slots_of(length: int, context_length: int) -> int:
     return min(context_length, (length // 16 + 1) * 16)
 
 
-def _check_framed(text: str, tokens: int, context_length: int, where: str) -> None:
+def _check_framed(text: str, tokens: int, context_length: int, number: int) -> None:
     if not text:
-        raise Refusal("{where} is empty; type at least one character", where=where)
+        raise Refusal("record {number} is empty; type at least one character", number=number)
     if tokens + 1 > context_length:
-        raise RecordTooLong(
-            f"{where} needs {tokens + 1} positions (BOS and {tokens} tokens), the context length is {context_length}",
-            tokens + 1,
-            context_length,
+        sentence = say_count(
+            "record {number} needs {needed} positions (BOS and {count} token), the context length is {context}",
+            "record {number} needs {needed} positions (BOS and {count} tokens), the context length is {context}",
+            count=tokens,
+            number=number,
+            needed=tokens + 1,
+            context=context_length,
         )
+        raise RecordTooLong(sentence, tokens + 1, context_length)

@@ -6,12 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-from minigpt.sentences import Refusal
-from minigpt.storage.paths import DATA
+from minigpt.sentences import Refusal, Sentence, say
 
-BUNDLED_CORPUS = DATA / "mini-gpt" / "corpus.json"
 _PIECE = 4096  # records that are checked and hashed at once
 
 
@@ -27,8 +24,8 @@ class Record:
 class Corpus:
     """Training and validation records.
 
-    Raises ValueError when there is no training record, an id is used twice, or a text is empty, is no
-    str or holds half a character (a lone surrogate), which no encoding can write.
+    Raises ValueError when there is no training record, an id is used twice, or a text is empty, is not a
+    str or has an unpaired surrogate, which no encoding can write.
     """
 
     name: str
@@ -40,43 +37,47 @@ class Corpus:
             raise Refusal("corpus {name!r} has no usable records to train on", name=self.name)
         ids = [record.id for record in self.train + self.validation]
         if len(set(ids)) < len(ids):
-            id, times = Counter(ids).most_common(1)[0]
+            repeated, times = Counter(ids).most_common(1)[0]
             raise Refusal(
-                "corpus {name!r} uses the record id {id!r} {times} times; ids must differ",
+                "corpus {name!r} uses the record id {record_id!r} {times} times; ids must differ",
                 name=self.name,
-                id=id,
+                record_id=repeated,
                 times=times,
             )
-        _check_whole("the name of a corpus", self.name)
+        if reason := unpaired_surrogate(self.name):
+            raise Refusal("the name of a corpus cannot be used: {reason}", reason=reason)
         for name, split in (("train", self.train), ("validation", self.validation)):
             for start in range(0, len(split), _PIECE):
                 if not _sound(split[start : start + _PIECE]):
                     for number, record in enumerate(split[start : start + _PIECE], start=start + 1):
-                        self._check(record, f"{name} record {number}")
+                        self._check(record, name, number)
 
-    def _check(self, record: Record, where: str) -> None:
-        for kind, text in (("", record.text), ("the id of ", record.id)):
-            if not isinstance(text, str):
-                raise Refusal(
-                    "corpus {name!r}: {kind}{where} must be a text, got {text!r:.60}",
-                    name=self.name,
-                    kind=kind,
-                    where=where,
-                    text=text,
-                )
+    def _check(self, record: Record, split: str, number: int) -> None:
+        where = {"name": self.name, "split": split, "number": number}
+        if not isinstance(record.text, str):
+            raise Refusal(
+                "corpus {name!r}: the text of {split} record {number} must be a string, got {text!r:.60}",
+                text=record.text,
+                **where,
+            )
+        if not isinstance(record.id, str):
+            raise Refusal(
+                "corpus {name!r}: the id of {split} record {number} must be a string, got {record_id!r:.60}",
+                record_id=record.id,
+                **where,
+            )
         if not record.text:
-            raise Refusal("corpus {name!r} has an empty record: {id}", name=self.name, id=record.id)
-        for kind, text in (("", record.text), ("the id of ", record.id)):
-            if reason := half_character(text):
-                raise Refusal(
-                    "corpus {name!r}: {kind}{where} {reason}", name=self.name, kind=kind, where=where, reason=reason
-                )
+            raise Refusal("corpus {name!r} has an empty record: {record_id}", name=self.name, record_id=record.id)
+        if reason := unpaired_surrogate(record.text):
+            raise Refusal("corpus {name!r}, text of {split} record {number}: {reason}", reason=reason, **where)
+        if reason := unpaired_surrogate(record.id):
+            raise Refusal("corpus {name!r}, id of {split} record {number}: {reason}", reason=reason, **where)
 
     @cached_property
     def hash(self) -> str:
         """16 hex digits of the SHA-256 over both splits, ids and texts in order; the name does not count.
 
-        Reckoned once, over the JSON of the splits with every other character than ASCII escaped.
+        Computed once, over the JSON of the splits with every other character than ASCII escaped.
         """
         digest = hashlib.sha256()
         for piece in _json_pieces(self):
@@ -85,9 +86,15 @@ class Corpus:
 
     @cached_property
     def leaked(self) -> tuple[Record, ...]:
-        """Validation records whose text also stands in the training split."""
+        """Validation records whose text is also in the training split."""
         seen = {record.text for record in self.train}
         return tuple(record for record in self.validation if record.text in seen)
+
+    @property
+    def is_one_text(self) -> bool:
+        """Whether it is one continuous text, read as one or of several lines, rather than records."""
+        first, *others = self.train
+        return not others and (first.id in ("text", "text-train") or "\n" in first.text)
 
     def to_json(self) -> str:
         """The corpus in the project's own format, as `json.dumps` with an indent of 2 writes it, only faster."""
@@ -95,101 +102,29 @@ class Corpus:
         return f'{{\n  "version": {_quoted(self.name)}{"".join(splits)}\n}}\n'
 
 
-def load_corpus(path: str | Path) -> Corpus:
-    """Read the project's own corpus format: an object with `train` and, if there is one, `validation`.
+def unpaired_surrogate(text: str) -> Sentence | None:
+    """What is wrong with a text that UTF-8 cannot write, None for any other.
 
-    A record is a string or an object with `text` and, if wanted, `id`. The name is the `version` of
-    the file, or its stem. Every fault is one ValueError with the file, the split and the record number.
-    """
-    path = Path(path)
-    try:
-        content = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except FileNotFoundError as error:
-        raise Refusal("there is no corpus file {path}", path=path) from error
-    except OSError as error:
-        raise Refusal("{path} cannot be read: {strerror}", path=path, strerror=error.strerror) from error
-    except UnicodeDecodeError as error:
-        raise Refusal(
-            "{path} is not UTF-8: byte 0x{object:02X} at {start}",
-            path=path,
-            object=error.object[error.start],
-            start=error.start,
-        ) from error
-    except MemoryError as error:
-        raise Refusal("{path} is too large for the memory that is free", path=path) from error
-    except RecursionError as error:
-        raise Refusal("{path} is not a corpus: its lists and objects are nested too deeply", path=path) from error
-    except json.JSONDecodeError as error:
-        raise Refusal(
-            "{path} is not JSON: {msg} in line {lineno}", path=path, msg=error.msg, lineno=error.lineno
-        ) from error
-    if not isinstance(content, dict) or "train" not in content:
-        raise Refusal(
-            "{path} must hold an object with 'train' and 'validation', got {kind_of}",
-            path=path,
-            kind_of=kind_of(content),
-        )
-    name = str(content.get("version", path.stem))
-    _check_whole(f"{path}: version", name)
-    splits = {split: _records(path, split, content.get(split, [])) for split in ("train", "validation")}
-    try:
-        return Corpus(name=name, **splits)
-    except ValueError as error:
-        raise Refusal("{path}: {error}", path=path, error=error) from error
-
-
-def half_character(text: str) -> str:
-    """What is wrong with a text that UTF-8 cannot write, "" for any other.
-
-    >>> half_character("a\\ud83d")
-    'holds half a character, U+D83D at index 1'
+    >>> unpaired_surrogate("a\\ud83d")
+    'it has an unpaired surrogate, U+D83D at index 1'
     """
     if text.isascii():
-        return ""
+        return None
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        return f"holds half a character, U+{ord(text[error.start]):04X} at index {error.start}"
-    return ""
-
-
-def bundled_corpus() -> Corpus:
-    """The 24 + 8 records that the first text uses and the shipped run is trained on."""
-    return load_corpus(BUNDLED_CORPUS)
-
-
-def _records(path: Path, split: str, rows) -> tuple[Record, ...]:
-    if not isinstance(rows, list):
-        raise Refusal(
-            "{path}: '{split}' must be a list of records, got {kind_of}", path=path, split=split, kind_of=kind_of(rows)
-        )
-    return tuple(_record(f"{path}: {split} record {i}", split, i, row) for i, row in enumerate(rows, start=1))
-
-
-def _record(where: str, split: str, number: int, row) -> Record:
-    text = row.get("text") if isinstance(row, dict) else row
-    if not isinstance(text, str):
-        raise Refusal(
-            "{where} must be a text or an object with 'text', got {kind_of}", where=where, kind_of=kind_of(row)
-        )
-    id = str(row["id"]) if isinstance(row, dict) and "id" in row else f"{split}-{number:02d}"
-    _check_whole(where, text)
-    _check_whole(f"the id of {where}", id)
-    return Record(id, text)
+        code = f"U+{ord(text[error.start]):04X}"
+        return say("it has an unpaired surrogate, {code} at index {index}", code=code, index=error.start)
+    return None
 
 
 def _sound(records: tuple[Record, ...]) -> bool:
-    """Whether `Corpus._check` has nothing to say against any of these records; many are looked at in one go."""
+    """Whether `Corpus._check` finds nothing wrong with these records; many are checked at once."""
     texts = [record.text for record in records]
     try:
-        return all(texts) and not half_character("".join(texts + [record.id for record in records]))
-    except TypeError:  # no text
+        return all(texts) and not unpaired_surrogate("".join(texts + [record.id for record in records]))
+    except TypeError:  # not a str
         return False
-
-
-def _check_whole(where: str, text: str) -> None:
-    if reason := half_character(text):
-        raise Refusal("{where} {reason}", where=where, reason=reason)
 
 
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
@@ -209,9 +144,3 @@ def _json_pieces(corpus: Corpus) -> Iterator[str]:
             yield (", " if start else "") + json.dumps(rows)[1:-1]
         yield "]"
     yield "}"
-
-
-def kind_of(value) -> str:
-    """What a JSON value is, in words."""
-    kinds = ((dict, "an object"), (list, "a list"), (str, "a text"), (type(None), "nothing"))
-    return next((words for kind, words in kinds if isinstance(value, kind)), f"{value!r:.60}")

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from minigpt.corpus.corpus import Corpus, Record
-from minigpt.corpus.readers.read_result import counted
 from minigpt.corpus.statistics import Statistics, statistics
+from minigpt.sentences import Sentence, say, say_count
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import check_int
 
 
 @dataclass(frozen=True)
 class LongRecord:
-    """A record that does not fit. It needs `tokens` + 1 positions: BOS stands before them, EOS is only a target."""
+    """A record that does not fit. It needs `tokens` + 1 positions: BOS is before them, EOS is only a target."""
 
     split: str  # "train" or "validation"
     number: int  # in its split, from 1
@@ -30,7 +30,7 @@ class LongRecord:
 class TooLong:
     """The records beyond `context_length`, the longest first (ties in the order of the corpus).
 
-    Two ways lead on: a context of `needed` positions, or windows, which take texts of any length.
+    There are two ways on: a context of `needed` positions, or windows, which take texts of any length.
     """
 
     context_length: int
@@ -38,18 +38,30 @@ class TooLong:
     records: tuple[LongRecord, ...]
 
     @property
-    def choices(self) -> tuple[str, ...]:
-        """The ways on, as command-line settings; none when every record fits."""
-        return (f"context_length={self.needed}", "mode=windows") if self.records else ()
-
-    def __str__(self) -> str:
+    def fault(self) -> Sentence | None:
+        """The longest record, how many more are too long, and what can be done; None when every record fits."""
         if not self.records:
-            return f"every record fits into {self.context_length} positions"
-        longest, more = self.records[0], len(self.records) - 1
-        others = f" ({counted(more, 'more record')} too long)" if more else ""
-        return (
-            f"record {longest.record.id} needs {longest.needed} positions (BOS and {longest.tokens} tokens), "
-            f"the context length is {self.context_length}{others}; set {' or '.join(self.choices)}"
+            return None
+        longest, others = self.records[0], len(self.records) - 1
+        values = {
+            "record_id": longest.record.id,
+            "needed": longest.needed,
+            "tokens": longest.tokens,
+            "context": self.context_length,
+        }
+        if not others:
+            return say(
+                "record {record_id} needs {needed} positions (BOS and {tokens} tokens), the context length is "
+                "{context}; set context_length={needed} or mode=windows",
+                **values,
+            )
+        return say_count(
+            "record {record_id} needs {needed} positions (BOS and {tokens} tokens), the context length is "
+            "{context} ({count:,} more record is too long); set context_length={needed} or mode=windows",
+            "record {record_id} needs {needed} positions (BOS and {tokens} tokens), the context length is "
+            "{context} ({count:,} more records are too long); set context_length={needed} or mode=windows",
+            count=others,
+            **values,
         )
 
 

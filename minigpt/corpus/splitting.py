@@ -1,8 +1,8 @@
-"""From what a file holds to a corpus: which records validate, so that none of them stands in training too.
+"""From what a file holds to a corpus: which records validate, so that none of them is also in training.
 
 Identical texts are one group, and a group goes to one side as a whole. Which side depends on the seed
 and the text alone: groups are taken in the order of a keyed hash of their text. So the split is the
-same on every system, and a record added to the file moves no other by itself.
+same on every system, and a record added to the file does not move the others.
 
 A continuous text is cut once, at the border of a paragraph or a line; its end validates.
 """
@@ -16,20 +16,21 @@ from itertools import compress
 import numpy as np
 
 from minigpt.corpus.corpus import Corpus, Record
-from minigpt.corpus.readers.read_result import FaultyRecords, Reading, counted
-from minigpt.sentences import Refusal
+from minigpt.corpus.readers.read_result import FaultyRecords, ReadResult
+from minigpt.sentences import Refusal, Sentence, say, say_count
 from minigpt.validation import check_choice, check_float, check_int
 
 SHARE = 0.1  # of the records, that validate
 TRAIN, VALIDATION, LEFT_OUT = 0, 1, 2
 DUPLICATES = ("together", "drop", "apart")
 _CUTTABLE = 1000  # characters from which on a text may be cut within a line
-_BORDERS = (  # where a text may be cut, the best first, and what that is called
-    (re.compile(r"\n(?:[ \t]*\r?\n)+|\r(?:[ \t]*\r(?!\n))+"), "between two paragraphs", 0),
-    (re.compile(r"\n|\r(?!\n)"), "between two lines", 0),
-    (re.compile(r"[ \t\u3000。！？]"), "within a line, between two words", _CUTTABLE),
-    (None, "within a line, between two characters", _CUTTABLE),
+_BORDERS = (  # where a text may be cut, the best first: pattern, least characters of the text, the place
+    (re.compile(r"\n(?:[ \t]*\r?\n)+|\r(?:[ \t]*\r(?!\n))+"), 0, say("The cut is between two paragraphs.")),
+    (re.compile(r"\n|\r(?!\n)"), 0, say("The cut is between two lines.")),
+    (re.compile(r"[ \t\u3000。！？]"), _CUTTABLE, say("The cut is within a line, between two words.")),
+    (None, _CUTTABLE, say("The cut is within a line, between two characters.")),
 )
+_NOT_ASKED_FOR = say("a share of 0 was asked for")
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class SplitOptions:
 
     `share` of the records validate (0 to below 1; 0.1 when the file brings no split of its own).
     `duplicates`: "together" keeps identical texts on one side, "drop" keeps the first of each, "apart"
-    takes each record by itself, so that texts leak. Texts that differ in nothing but white space at
+    takes each record alone, so that texts leak. Texts that differ in nothing but white space at
     their end are identical here unless `ignore_trailing_space` is False. `anew` joins the file's own
     split and splits again. `skip_faults` agrees to go on without the records at fault.
     Raises ValueError for a value out of range.
@@ -59,7 +60,7 @@ class SplitOptions:
 
 
 @dataclass(frozen=True)
-class Split:
+class CorpusSplit:
     """A corpus and how it came about. Used records and `dropped` ones are all usable records of the file."""
 
     corpus: Corpus
@@ -70,14 +71,14 @@ class Split:
     distinct: int  # different texts
     duplicates: int = 0  # records beyond the first of each text
     dropped: int = 0  # of these, left out
-    leaked: int = 0  # validation records whose text stands in training too
+    leaked: int = 0  # validation records whose text is also in training
     without: int = 0  # faulty records that were left out, as agreed
-    cut: str = ""  # where a continuous text was cut, in words
-    no_validation: str = ""  # why there is none, in words
+    cut: Sentence | None = None  # where a continuous text was cut
+    no_validation: Sentence | None = None  # why there is none, in words
 
 
-def split_records(reading: Reading, options: SplitOptions | None = None) -> Split:
-    """Make the corpus of a reading.
+def split_records(read: ReadResult, options: SplitOptions | None = None) -> CorpusSplit:
+    """Make the corpus of a read.
 
     Raises FaultyRecords, a ValueError, when records are at fault and `skip_faults` is not set; ValueError
     when no record is usable, or a share is asked of a file that brings its own split, without `anew`.
@@ -86,27 +87,32 @@ def split_records(reading: Reading, options: SplitOptions | None = None) -> Spli
     text, 90 duplicates, nothing leaked.
     """
     options = options or SplitOptions()
-    if reading.faults and not options.skip_faults:
-        raise FaultyRecords(_faulty(reading), reading.faults)
-    if reading.validation and options.share is not None and not options.anew:
+    if read.faults and not options.skip_faults:
+        raise FaultyRecords(_faulty(read), read.faults)
+    if read.validation and options.share is not None and not options.anew:
         raise Refusal(
-            "{file} brings its own {counted}: leave the share out, or split anew",
-            file=reading.file,
-            counted=counted(len(reading.validation), "validation record"),
+            say_count(
+                "{file} brings {count:,} validation record of its own: leave the share out, or ask for a new split",
+                "{file} brings {count:,} validation records of its own: leave the share out, or ask for a new split",
+                count=len(read.validation),
+                file=read.file,
+            )
         )
-    if reading.continuous:
-        return _split_text(reading, options)
-    records = reading.records + (reading.validation or ())
+    if read.continuous:
+        return _split_text(read, options)
+    records = read.records + (read.validation or ())
     groups = _groups(records, options)
-    if reading.validation is not None and not options.anew and options.share is None:
-        kind, why = "file", "" if reading.validation else f"{reading.file} names no validation records"
-        sides = np.repeat([TRAIN, VALIDATION], [len(reading.records), len(reading.validation)])
+    if read.validation is not None and not options.anew and options.share is None:
+        kind = "file"
+        why = None if read.validation else say("{file} names no validation records", file=read.file)
+        sides = np.repeat([TRAIN, VALIDATION], [len(read.records), len(read.validation)])
     else:
-        kind, (sides, why) = "records", _drawn(records, groups, options)
+        kind = "records"
+        sides, why = _drawn(records, groups, options)
     train, validation = (tuple(compress(records, (sides == side).tolist())) for side in (TRAIN, VALIDATION))
     used = len(train) + len(validation)
-    return Split(
-        corpus=Corpus(reading.name, train, validation),
+    return CorpusSplit(
+        corpus=Corpus(read.name, train, validation),
         kind=kind,
         share=len(validation) / used if kind == "file" else _share(options),
         seed=options.seed,
@@ -115,7 +121,7 @@ def split_records(reading: Reading, options: SplitOptions | None = None) -> Spli
         duplicates=len(records) - len(np.unique(groups)),
         dropped=len(records) - used,
         leaked=int(np.isin(groups[sides == VALIDATION], groups[sides == TRAIN]).sum()),
-        without=len(reading.faults),
+        without=len(read.faults),
         no_validation=why,
     )
 
@@ -138,8 +144,10 @@ def _ranks(texts: Iterable[str], seed: int) -> np.ndarray:
     return ranks
 
 
-def _drawn(records: tuple[Record, ...], groups: np.ndarray, options: SplitOptions) -> tuple[np.ndarray, str]:
-    """(N,) the side of each record, and why none validates.
+def _drawn(
+    records: tuple[Record, ...], groups: np.ndarray, options: SplitOptions
+) -> tuple[np.ndarray, Sentence | None]:
+    """(N,) the side of each record, and why none is for validation.
 
     Groups are drawn while they fit into the wanted number of records; when none fits, the smallest one
     is. One group at least is left to train on.
@@ -154,54 +162,69 @@ def _drawn(records: tuple[Record, ...], groups: np.ndarray, options: SplitOption
     total, share = int(sizes.sum()), _share(options)
     wanted = int(share * total + 0.5)
     if not share:
-        return sides, "a share of 0 was asked for"
+        return sides, _NOT_ASKED_FOR
     if wanted == 0:
-        return sides, f"a share of {share:g} of {counted(total, 'record')} is less than half a record"
+        return sides, say_count(
+            "a share of {share:g} of {count:,} record is less than half a record",
+            "a share of {share:g} of {count:,} records is less than half a record",
+            count=total,
+            share=share,
+        )
     if len(sizes) < 2:
-        return sides, "there is only one text, and it trains"
-    chosen, taken = [], 0
+        return sides, say("there is only one text, and it is for training")
+    chosen: list[int] = []
+    taken = 0
     for unit, size in enumerate(sizes.tolist()[: -1 if wanted == total else None]):
         if taken + size <= wanted:
             chosen.append(unit)
             taken += size
     sides[np.isin(units, chosen or [int(sizes.argmin())]) & (sides == TRAIN)] = VALIDATION
-    return sides, ""
+    return sides, None
 
 
-def _split_text(reading: Reading, options: SplitOptions) -> Split:
+def _split_text(read: ReadResult, options: SplitOptions) -> CorpusSplit:
     """One text for training and its end for validation, cut at the best border near the wanted place."""
-    text = reading.records[0].text
+    text = read.records[0].text
     place, border = _border(text, _share(options))
-    train, validation, cut = reading.records, (), ""
+    train, validation, cut = read.records, tuple[Record, ...](), None
     if place:
         train, validation = (Record("text-train", text[:place]),), (Record("text-validation", text[place:]),)
-        line = text.count("\n" if "\n" in text else "\r", 0, place) + 1
-        cut = f"{border}, after {place:,} of {len(text):,} characters, at line {line:,}"
-    return Split(
-        corpus=Corpus(reading.name, train, validation),
+        cut = say(
+            "The text is cut after {place:,} of {characters:,} characters, at line {line:,}. {border}",
+            place=place,
+            characters=len(text),
+            line=text.count("\n" if "\n" in text else "\r", 0, place) + 1,
+            border=border,
+        )
+    return CorpusSplit(
+        corpus=Corpus(read.name, train, validation),
         kind="continuous",
         share=_share(options),
         seed=options.seed,
         grouping="apart",
         distinct=len(train) + len(validation),
         cut=cut,
-        no_validation="" if place else border,
+        no_validation=None if place else border,
     )
 
 
-def _border(text: str, share: float) -> tuple[int, str]:
-    """Where to cut and what stands there; or 0 and why the text cannot be cut.
+def _border(text: str, share: float) -> tuple[int, Sentence]:
+    """Where to cut and what is there, as a sentence; or 0 and why the text cannot be cut.
 
     A border counts when it is off the wanted place by at most a quarter of the validation text.
     """
     if not share:
-        return 0, "a share of 0 was asked for"
+        return 0, _NOT_ASKED_FOR
     wanted, slack = int(len(text) * (1 - share) + 0.5), int(len(text) * share / 4)
-    for pattern, name, least in _BORDERS:
+    for pattern, least, border in _BORDERS:
         for end in _ends(pattern, text, wanted, slack) if len(text) >= least else ():
             if not text[:end].isspace() and not text[end:].isspace():
-                return end, name
-    return 0, f"a text of {len(text):,} characters has no border between two lines where {share:g} of it is left"
+                return end, border
+    return 0, say(
+        "a text of {characters:,} characters has no border between two lines where {share:g} of it is left",
+        characters=len(text),
+        share=share,
+    )
 
 
 def _ends(pattern: re.Pattern | None, text: str, wanted: int, slack: int) -> list[int]:
@@ -217,8 +240,13 @@ def _share(options: SplitOptions) -> float:
     return SHARE if options.share is None else options.share
 
 
-def _faulty(reading: Reading) -> str:
-    first = reading.faults[0]
-    more = len(reading.faults) - 1
-    others = f", and {counted(more, 'more record')} at fault" if more else ""
-    return f"{first}{others}; mend the file, or agree to go on without {'them' if more else 'it'}"
+def _faulty(read: ReadResult) -> Sentence:
+    first, others = read.faults[0].sentence, len(read.faults) - 1
+    if not others:
+        return say("{fault}; fix the file, or agree to go on without this record", fault=first)
+    return say_count(
+        "{fault}, and {count:,} more faulty record; fix the file, or agree to go on without them",
+        "{fault}, and {count:,} more faulty records; fix the file, or agree to go on without them",
+        count=others,
+        fault=first,
+    )

@@ -1,16 +1,19 @@
 """How large a corpus is, in records, characters, bytes and tokens, and how much of a vocabulary it uses."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from minigpt.corpus.corpus import Corpus, Record
-from minigpt.sentences import Refusal
+from minigpt.sentences import Refusal, reason_of
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import check_int
 
+SPLITS = ("train", "validation")
 _AT_ONCE = 1_000_000  # characters that are encoded at once: ids of Python need many times the memory of text
 
 
@@ -33,7 +36,7 @@ class SplitStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Both splits. An id is covered when a training text has it; the specials are not asked for."""
+    """Both splits. An id is covered when a training text has it; the specials do not count."""
 
     train: SplitStatistics
     validation: SplitStatistics
@@ -72,7 +75,8 @@ def statistics(corpus: Corpus, tokenizer: Tokenizer) -> Statistics:
 
 def split_statistics(records: tuple[Record, ...], tokenizer: Tokenizer, name: str = "split") -> SplitStatistics:
     """Count one split; `name` is what an error calls it."""
-    lengths, counts = [], np.zeros(tokenizer.vocab_size, dtype=np.int64)
+    lengths: list[int] = []
+    counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for part in _encoded(records, tokenizer, name):
         lengths += map(len, part)
         ids = np.fromiter(chain.from_iterable(part), dtype=np.int64)
@@ -105,6 +109,28 @@ def histogram(lengths: np.ndarray, bars: int = 40) -> tuple[np.ndarray, np.ndarr
     return np.bincount((lengths - least) // width, minlength=len(edges) - 1), edges
 
 
+def write_statistics(path: Path, known: Statistics) -> None:
+    """Write them as arrays of numbers (npz), so that what a job has counted is not counted again."""
+    values = {name: value for name, value in vars(known).items() if name not in SPLITS}
+    for split in SPLITS:
+        values |= {f"{split}_{name}": value for name, value in vars(getattr(known, split)).items()}
+    with path.open("wb") as file:
+        np.savez(file, **values)
+
+
+def read_statistics(path: Path) -> Statistics:
+    """What `write_statistics` wrote; ValueError for a damaged file. Nothing in it is ever executed."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            values: dict[str, Any] = {name: array if array.ndim else int(array) for name, array in found.items()}
+        for split in SPLITS:
+            parts = {field.name: values.pop(f"{split}_{field.name}") for field in fields(SplitStatistics)}
+            values[split] = SplitStatistics(**parts)
+        return Statistics(**values)
+    except (OSError, ValueError, TypeError, KeyError, EOFError) as error:
+        raise Refusal("{path} is damaged: {reason}", path=path, reason=reason_of(error)) from error
+
+
 def _encoded(records: tuple[Record, ...], tokenizer: Tokenizer, name: str) -> Iterator[list[list[int]]]:
     """The ids of each record, some records at a time; ValueError that names the record at fault."""
     for part in _parts(records):
@@ -117,7 +143,8 @@ def _encoded(records: tuple[Record, ...], tokenizer: Tokenizer, name: str) -> It
 
 
 def _parts(records: tuple[Record, ...]) -> Iterator[list[Record]]:
-    part, characters = [], 0
+    part: list[Record] = []
+    characters = 0
     for record in records:
         if part and characters + len(record.text) > _AT_ONCE:
             yield part
@@ -132,4 +159,6 @@ def _encode(record: Record, tokenizer: Tokenizer, name: str) -> None:
     try:
         tokenizer.encode(record.text)
     except ValueError as error:
-        raise Refusal("{name} record {id}: {error}", name=name, id=record.id, error=error) from error
+        raise Refusal(
+            "{split} record {record_id}: {reason}", split=name, record_id=record.id, reason=reason_of(error)
+        ) from error

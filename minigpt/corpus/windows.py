@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from minigpt.corpus.batches import IGNORE, Batch
-from minigpt.corpus.encoded import id_arrays
+from minigpt.corpus.batches import Batch
+from minigpt.model.loss import IGNORE
 from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 
@@ -39,7 +39,7 @@ class Windows:
         return len(self.ids) - self.length
 
     @property
-    def scored(self) -> int:
+    def target_count(self) -> int:
         """Number of pairs, each of which one pass scores once."""
         return int((self.targets != IGNORE).sum())
 
@@ -59,11 +59,11 @@ def window_stream(texts: Sequence[str], tokenizer: Tokenizer, length: int) -> Wi
     """All `texts` as a stream that is read in windows of `length` slots.
 
     Raises ValueError for no text or an empty one. Example: "ab" and "c" give BOS a b EOS BOS c EOS:
-    7 slots, 5 pairs, as EOS -> BOS is none.
+    7 slots, 5 pairs, as EOS -> BOS is not one.
     """
     if not texts or not all(texts):
         raise Refusal("windows need texts of at least one character, got {texts!r:.60}", texts=texts)
-    records = list(id_arrays(texts, tokenizer))
+    records = list(tokenizer.encode_arrays(texts))
     ids = np.full(sum(len(record) + 2 for record in records) + length, tokenizer.pad, dtype=np.int32)
     targets, start = np.full_like(ids, IGNORE), 0
     for record in records:

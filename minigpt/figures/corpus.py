@@ -25,12 +25,17 @@ def lengths_chart(counts: Sequence[int], edges: Sequence[int], context_length: i
         "grid": {"left": 48, "right": 12, "top": 16, "bottom": 44},
         "tooltip": {"trigger": "axis", "axisPointer": {"type": "shadow"}},
         "xAxis": {
-            "type": "category", "data": names, "name": "tokens", "nameLocation": "middle", "nameGap": 28,
-            "axisLabel": {"hideOverlap": True}, "axisTick": {"show": False},
+            "type": "category",
+            "data": names,
+            "name": "tokens",
+            "nameLocation": "middle",
+            "nameGap": 28,
+            "axisLabel": {"hideOverlap": True},
+            "axisTick": {"show": False},
         },
         "yAxis": {"type": "value", "minInterval": 1, "splitNumber": 4},
         "series": [{"type": "bar", "data": bars, "barCategoryGap": "12%"}],
-    }  # fmt: skip
+    }
 
 
 def compression_chart(tokens: Sequence[int], size: int, wanted: int) -> dict:
@@ -45,23 +50,51 @@ def compression_chart(tokens: Sequence[int], size: int, wanted: int) -> dict:
         "animation": False,
         "grid": {"left": 48, "right": 16, "top": 16, "bottom": 44},
         "tooltip": {"trigger": "axis"},
-        "xAxis": {"type": "value", "min": 0, "max": max(1, wanted), "name": "merges", "nameLocation": "middle",
-                  "nameGap": 28, "splitLine": {"show": False}},
+        "xAxis": {
+            "type": "value",
+            "min": 0,
+            "max": max(1, wanted),
+            "name": "merges",
+            "nameLocation": "middle",
+            "nameGap": 28,
+            "splitLine": {"show": False},
+        },
         "yAxis": {"type": "value", "min": 1, "splitNumber": 4},
-        "series": [{"type": "line", "data": data, "showSymbol": False, "lineStyle": {"width": 2, "color": VALUE},
-                    "itemStyle": {"color": VALUE}, "areaStyle": {"opacity": 0.08, "color": VALUE}}],
-    }  # fmt: skip
+        "series": [
+            {
+                "type": "line",
+                "data": data,
+                "showSymbol": False,
+                "lineStyle": {"width": 2, "color": VALUE},
+                "itemStyle": {"color": VALUE},
+                "areaStyle": {"opacity": 0.08, "color": VALUE},
+            }
+        ],
+    }
 
 
 def pieces_chart(labels: Sequence[str], counts: Sequence[int]) -> dict:
-    """The most frequent pieces and how often each stands in the training texts; the first one is on top."""
+    """The most frequent pieces and how often each occurs in the training texts; the first one is on top."""
     return {
         "animation": False,
         "grid": {"left": 84, "right": 56, "top": 8, "bottom": 8},
         "tooltip": {"trigger": "item", "formatter": "{b}: {c}"},
         "xAxis": {"type": "value", "show": False},
-        "yAxis": {"type": "category", "data": list(labels), "inverse": True, "axisTick": {"show": False},
-                  "axisLine": {"show": False}, "axisLabel": {"width": 76, "overflow": "truncate"}},
-        "series": [{"type": "bar", "data": [int(count) for count in counts], "itemStyle": {"color": BAR},
-                    "barCategoryGap": "25%", "label": {"show": True, "position": "right", "color": LINE}}],
-    }  # fmt: skip
+        "yAxis": {
+            "type": "category",
+            "data": list(labels),
+            "inverse": True,
+            "axisTick": {"show": False},
+            "axisLine": {"show": False},
+            "axisLabel": {"width": 76, "overflow": "truncate"},
+        },
+        "series": [
+            {
+                "type": "bar",
+                "data": [int(count) for count in counts],
+                "itemStyle": {"color": BAR},
+                "barCategoryGap": "25%",
+                "label": {"show": True, "position": "right", "color": LINE},
+            }
+        ],
+    }

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from minigpt.figures.theme import RESIDUAL, REST, TARGET, calm_figure, plotly_text
 
 NUMBERED = 64  # slots; beyond, the cells are too narrow for their ids
-_COLOURS = (RESIDUAL, TARGET, RESIDUAL)
+_COLORS = (RESIDUAL, TARGET, RESIDUAL)
 
 
 def slots_figure(
@@ -47,7 +47,7 @@ def _row(row: int, name: str, values: Sequence, pieces: Sequence[str], flags: Se
     hover = [
         f"{name} {slot}: {value} {plotly_text(piece)}" for slot, value, piece in zip(slots, values, pieces, strict=True)
     ]
-    marker = {"color": [_COLOURS[row] if flag else REST for flag in flags]}
+    marker: dict[str, object] = {"color": [_COLORS[row] if flag else REST for flag in flags]}
     marker |= {"opacity": [0.3 if flag else 0.6 for flag in flags]}
     marker |= {"pattern": {"shape": ["" if flag else "/" for flag in flags], "size": 5, "solidity": 0.15}}
     cells = {"x": list(slots), "y": [0.8] * len(values), "base": [-row - 0.4] * len(values)}

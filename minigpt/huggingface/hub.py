@@ -1,16 +1,13 @@
 """GPT-2 from the Hugging Face Hub, when `huggingface_hub` is installed and there is a network. Never at start."""
 
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from minigpt.sentences import Refusal
+from minigpt.sentences import Refusal, Sentence, say
 
 GPT2_REPO = "openai-community/gpt2"
 WANTED = ("config.json", "model.safetensors", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json")
-BY_HAND = (
-    "on a computer with a network, download config.json, model.safetensors, vocab.json and merges.txt from "
-    "https://huggingface.co/{repo}/tree/main, put them into one folder, and open that folder here"
-)
 
 
 def can_download() -> bool:
@@ -24,9 +21,8 @@ def download_gpt2(repo: str = GPT2_REPO) -> Path:
     Only configuration, safetensors weights and tokenizer files are taken. Raises ValueError that says how to
     get the folder by hand when the package is missing, the network, the repository or the disk fails.
     """
-    by_hand = BY_HAND.format(repo=repo)
     if not can_download():
-        raise Refusal("the package huggingface_hub is not installed; install it, or {by_hand}", by_hand=by_hand)
+        raise Refusal("the package huggingface_hub is not installed; {by_hand}", by_hand=_by_hand(repo))
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError
 
@@ -36,19 +32,29 @@ def download_gpt2(repo: str = GPT2_REPO) -> Path:
         raise Refusal(
             "{repo!r:.80} is not the name of a repository, such as {gpt2_repo}", repo=repo, gpt2_repo=GPT2_REPO
         ) from error
-    except (OSError, *_network_errors()) as error:
+    except _network_errors() as error:
         raise Refusal(
-            "{repo} could not be downloaded ({kind}); {by_hand}", repo=repo, kind=type(error).__name__, by_hand=by_hand
+            "{repo} could not be downloaded ({kind}); {by_hand}",
+            repo=repo,
+            kind=type(error).__name__,
+            by_hand=_by_hand(repo),
         ) from error
 
 
+def _by_hand(repo: str) -> Sentence:
+    return say(
+        "on a computer with a network, download config.json, model.safetensors, vocab.json and merges.txt from "
+        "https://huggingface.co/{repo}/tree/main, put them into one folder, and open that folder here",
+        repo=repo,
+    )
+
+
 def _network_errors() -> tuple[type[Exception], ...]:
-    """What the Hub's client raises besides OSError."""
+    """What the Hub's client raises."""
     from huggingface_hub import errors
 
-    found = [getattr(errors, name) for name in ("EntryNotFoundError", "XetDownloadError") if hasattr(errors, name)]
+    found: list[type[Exception]] = [OSError]
+    found += [getattr(errors, name) for name in ("EntryNotFoundError", "XetDownloadError") if hasattr(errors, name)]
     if find_spec("httpx") is not None:
-        import httpx
-
-        found.append(httpx.HTTPError)
+        found.append(import_module("httpx").HTTPError)
     return tuple(found)

@@ -1,20 +1,19 @@
 """Imports: models in Hugging Face GPT-2 folders that readers opened here. The weights stay where they are.
 
     imports/3fa2c1-9b0d77e2c4f10a55.json    the folder, its files as they were, who opened it and when
-    imports/gpt2/                           a model folder that everybody is offered, if somebody puts it there
+    imports/gpt2/                           a model folder that every reader is offered, if one is put there
 
 The name of an import, `gpt2-<id>`, cannot be guessed, so its link is what shares it, as with runs. A folder
-whose files change afterwards is not opened any more: its numbers would not be those that the link showed.
+whose files change afterwards can no longer be opened: its numbers would not be those that the link showed.
 """
 
-import contextlib
 import json
-import re
 import threading
 import time
 import weakref
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from minigpt.config import ModelConfig
 from minigpt.huggingface.config import CONFIG_FILE
@@ -27,17 +26,15 @@ from minigpt.model.parameters import parameter_count
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
-from minigpt.storage.owned import mark, new_id
-from minigpt.storage.paths import data_folder
+from minigpt.storage.owned import OwnedFolders, is_new_id, mark, new_id
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
 
 PREFIX = "gpt2-"
 FORMAT = "minigpt-import-1"
-_NAME = re.compile(r"gpt2-[0-9a-f]{6}-[0-9a-f]{16}")  # so that the preset gpt2-small is none
 _loading = threading.Lock()  # two readers who open one folder at once load it once
-_models: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # while somebody holds them
-_tokenizers: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_models: weakref.WeakValueDictionary[tuple, MiniGPT] = weakref.WeakValueDictionary()  # while they are in use
+_tokenizers: weakref.WeakValueDictionary[tuple, Tokenizer] = weakref.WeakValueDictionary()
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class FolderFacts:
 
 def imports_store() -> Path:
     """Where the records lie: MINIGPT_IMPORTS, or `imports` beside the program."""
-    return data_folder("imports")
+    return _IMPORTS.root
 
 
 def look_into(folder: str | Path) -> FolderFacts:
@@ -135,33 +132,27 @@ def import_folder(folder: str | Path, browser: str = "") -> str:
         for name in imports_of(browser):
             if (known := _record(name)).folder == facts.folder and known.files == files:
                 return name
-        id, record = new_id(browser), Import(facts.folder, files, mark(browser), time.time())
+        import_id, record = new_id(browser), Import(facts.folder, files, mark(browser), time.time())
         imports_store().mkdir(parents=True, exist_ok=True)
         content = {"format": FORMAT} | asdict(record) | {"folder": str(record.folder)}
-        write_atomic(imports_store() / f"{id}.json", json.dumps(content, indent=2).encode())
+        write_atomic(imports_store() / f"{import_id}.json", json.dumps(content, indent=2).encode())
     except OSError as error:
         raise Refusal(
-            "the import cannot be noted in {imports_store}: {strerror}",
-            imports_store=imports_store(),
+            "the import cannot be recorded in {folder}: {strerror}",
+            folder=imports_store(),
             strerror=error.strerror,
         ) from error
-    return PREFIX + id
+    return PREFIX + import_id
 
 
 def imports_of(browser: str) -> list[str]:
-    """Names of the imports of this browser, the newest first."""
-    found = {}
-    for path in imports_store().glob(f"{mark(browser)[:6]}-*.json"):
-        with contextlib.suppress(ValueError):  # a damaged record is not listed; its link says what is wrong
-            record = _record(PREFIX + path.stem)
-            if record.owner == mark(browser):
-                found[PREFIX + path.stem] = record.created
-    return sorted(found, key=lambda name: (-found[name], name))
+    """Names of the imports of this browser, the newest first, without damaged records: their link names the fault."""
+    return [PREFIX + import_id for import_id in _IMPORTS.ids_of(browser)]
 
 
 def is_import(name: str) -> bool:
-    """Whether a source's name is one that imports have; the preset `gpt2-small` is none."""
-    return _NAME.fullmatch(name) is not None
+    """Whether a source's name is one that imports have; the preset `gpt2-small` is not one."""
+    return name.startswith(PREFIX) and is_new_id(name.removeprefix(PREFIX))
 
 
 def find_import(name: str) -> Import:
@@ -186,7 +177,7 @@ def find_import(name: str) -> Import:
 
 
 def import_title(name: str) -> str:
-    """How an import is called: the name of its folder, and the end of its id. Needs the record only."""
+    """The title of an import: the name of its folder, and the end of its id. Needs the record only."""
     return f"{_record(name).folder.name} · {name[-4:]}"
 
 
@@ -208,7 +199,7 @@ def load_import(name: str) -> tuple[MiniGPT, Tokenizer]:
 def forget_import(name: str, browser: str) -> None:
     """Remove the record of an import; the folder stays. Raises ValueError unless this browser made it."""
     if _record(name).owner != mark(browser):
-        raise Refusal("this import was made in another browser, which alone can remove it")
+        raise Refusal("this import was made in another browser; only that browser can remove it")
     (imports_store() / f"{name.removeprefix(PREFIX)}.json").unlink(missing_ok=True)
 
 
@@ -218,21 +209,32 @@ def _record(name: str) -> Import:
         raise Refusal("there is no import {name!r:.60} here: it was removed, or the link is wrong", name=name)
     content = read_object(path)
     try:
-        if content.pop("format", None) != FORMAT:
-            raise Refusal("it is not of format {format}", format=FORMAT)
+        return _parse(**content)
+    except (ValueError, TypeError) as error:
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
+
+
+def _parse(**content: Any) -> Import:
+    """The record of a JSON object. Raises ValueError, or TypeError."""
+    if content.get("format") != FORMAT:
+        raise Refusal("its format is not {expected}", expected=FORMAT)
+    try:
         files = {file: (size, modified) for file, (size, modified) in content["files"].items()}
         return Import(Path(content["folder"]), files, content["owner"], content["created"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
+    except (KeyError, AttributeError) as error:
+        raise Refusal("it needs the entries folder, files, owner and created") from error
+
+
+_IMPORTS = OwnedFolders("imports", _parse, label_file="{id}.json")
 
 
 def _fitting_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
     tokenizer = folder_tokenizer(folder)
     if tokenizer.vocab_size > config.vocab_size:
         raise Refusal(
-            "the tokenizer in {folder} has {vocab_size:,} ids, the model knows {vocab_size2:,} only",
+            "the tokenizer in {folder} has {tokenizer_ids:,} ids, the model only {model_ids:,}",
             folder=folder,
-            vocab_size=tokenizer.vocab_size,
-            vocab_size2=config.vocab_size,
+            tokenizer_ids=tokenizer.vocab_size,
+            model_ids=config.vocab_size,
         )
     return tokenizer

@@ -15,11 +15,11 @@ import torch
 from safetensors.torch import save_file
 
 from minigpt.config import ModelConfig
-from minigpt.huggingface.config import CONFIG_FILE, config_object, read_config
+from minigpt.huggingface.config import CONFIG_FILE, config_object, joined, read_config
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
-from minigpt.sentences import Refusal
-from minigpt.sizing.memory import check_model
+from minigpt.model.size_limits import check_model
+from minigpt.sentences import Refusal, Sentence, say
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.json_objects import read_object
 from minigpt.storage.tensors import FLOATS, StoredTensor, mapped_tensors, stored_tensors
@@ -28,16 +28,26 @@ WEIGHTS = "model.safetensors"
 HEAD = "lm_head.weight"
 INDEX = "model.safetensors.index.json"
 _OUTSIDE = {
-    "token_embedding": "wte.weight", "position_embedding": "wpe.weight", "final_norm.scale": "ln_f.weight",
-    "final_norm.offset": "ln_f.bias", "head": HEAD,
-}  # fmt: skip
+    "token_embedding": "wte.weight",
+    "position_embedding": "wpe.weight",
+    "final_norm.weight": "ln_f.weight",
+    "final_norm.bias": "ln_f.bias",
+    "head": HEAD,
+}
 _INSIDE = {
-    "norm1.scale": "ln_1.weight", "norm1.offset": "ln_1.bias",
-    "norm2.scale": "ln_2.weight", "norm2.offset": "ln_2.bias",
-    "attention.qkv": "attn.c_attn.weight", "attention.qkv_bias": "attn.c_attn.bias",
-    "attention.output": "attn.c_proj.weight", "attention.output_bias": "attn.c_proj.bias",
-    "ffn.w1": "mlp.c_fc.weight", "ffn.b1": "mlp.c_fc.bias", "ffn.w2": "mlp.c_proj.weight", "ffn.b2": "mlp.c_proj.bias",
-}  # fmt: skip
+    "norm1.weight": "ln_1.weight",
+    "norm1.bias": "ln_1.bias",
+    "norm2.weight": "ln_2.weight",
+    "norm2.bias": "ln_2.bias",
+    "attention.qkv": "attn.c_attn.weight",
+    "attention.qkv_bias": "attn.c_attn.bias",
+    "attention.output": "attn.c_proj.weight",
+    "attention.output_bias": "attn.c_proj.bias",
+    "ffn.w1": "mlp.c_fc.weight",
+    "ffn.b1": "mlp.c_fc.bias",
+    "ffn.w2": "mlp.c_proj.weight",
+    "ffn.b2": "mlp.c_proj.bias",
+}
 _PREFIX = "transformer."  # of all names but the head's, where the folder holds a model with a head
 _BUFFER = re.compile(r"h\.\d+\.attn\.(bias|masked_bias)")  # the causal mask, which older files store
 _NAMED = 8  # tensors that an error lists of each kind; it counts the others
@@ -46,8 +56,8 @@ _NAMED = 8  # tensors that an error lists of each kind; it counts the others
 def load_gpt2(folder: str | Path, dtype: str = "float32") -> MiniGPT:
     """The model in a Hugging Face GPT-2 folder, in evaluation mode, its weights in `dtype`.
 
-    Weights stored in `dtype` are mapped, not copied: opening takes no time and no memory of its own, and the
-    file must stay as it is while the model is in use (see `stored.py`). Weights of another dtype are copied,
+    Weights stored in `dtype` are mapped, not copied: opening takes neither time nor memory, and the
+    file must stay unchanged while the model is in use (see `storage/tensors.py`). Weights of another dtype are copied,
     float64 rounded to float32. Raises ValueError before memory is taken: as `read_config` does, for a
     folder without safetensors weights, and one that names every tensor that is missing, unexpected or of
     another shape than the config says; and for a tied head that differs from the token table.
@@ -126,10 +136,10 @@ def _plan(folder: Path, dtype: str) -> _Plan:
     faults = _faults(plan)
     if faults:
         raise Refusal(
-            "the weights in {folder} do not fit its {config_file}: the folder {faults}",
+            "the weights in {folder} do not fit its {config_file}: {faults}",
             folder=folder,
             config_file=CONFIG_FILE,
-            faults="; ".join(faults),
+            faults=joined(faults),
         )
     return plan
 
@@ -142,11 +152,11 @@ def _stored(folder: Path) -> dict[str, StoredTensor]:
             short = stored.name.removeprefix(_PREFIX)
             if short in placed:
                 raise Refusal(
-                    "{folder} holds {short} twice, as {name} and as {name2}",
+                    "{folder} has {tensor} twice, as {first} and as {second}",
                     folder=folder,
-                    short=short,
-                    name=placed[short].name,
-                    name2=stored.name,
+                    tensor=short,
+                    first=placed[short].name,
+                    second=stored.name,
                 )
             placed[short] = stored
     return {short: stored for short, stored in placed.items() if not _BUFFER.fullmatch(short)}
@@ -160,18 +170,18 @@ def weight_files(folder: Path) -> list[Path]:
         placed = read_object(folder / INDEX).get("weight_map")
         if not isinstance(placed, dict) or not all(isinstance(name, str) for name in placed.values()):
             raise Refusal(
-                "{folder} is damaged: its weight_map must give a file name for each tensor", folder=folder / INDEX
+                "{path} is damaged: its weight_map must give a file name for each tensor", path=folder / INDEX
             )
         names = sorted(set(placed.values()))
         for name in names:
             if Path(name).name != name or not (folder / name).is_file():
                 raise Refusal(
-                    "{folder} names the file {name!r:.80}, which is not in the folder", folder=folder / INDEX, name=name
+                    "{path} names the file {name!r:.80}, which is not in the folder", path=folder / INDEX, name=name
                 )
         return [folder / name for name in names]
     if any(folder.glob("*.bin")) or any(folder.glob("*.h5")) or any(folder.glob("*.msgpack")):
         raise Refusal(
-            "{folder} holds its weights in another format than {weights}; a pickle is never "
+            "{folder} has its weights in another format than {weights}; a pickle is never "
             "opened here. Convert it once, where you trust it, with transformers: "
             "GPT2LMHeadModel.from_pretrained(folder).save_pretrained(new_folder)",
             folder=folder,
@@ -180,29 +190,38 @@ def weight_files(folder: Path) -> list[Path]:
     raise Refusal("{folder} has no weights: it needs {weights}", folder=folder, weights=WEIGHTS)
 
 
-def _faults(plan: _Plan) -> list[str]:
-    """Everything that does not fit, a phrase for each kind."""
+def _faults(plan: _Plan) -> list[Sentence]:
+    """Everything that does not fit, a sentence for each kind and each tensor."""
     expected = {theirs: tuple(tensor.shape) for theirs, tensor in plan.wanted.values()}
     if plan.model.config.tied_head and HEAD in plan.stored:  # some writers store the tied matrix twice
         expected[HEAD] = expected[_OUTSIDE["token_embedding"]]
     missing, unexpected = expected.keys() - plan.stored.keys(), plan.stored.keys() - expected.keys()
-    misshapen = [_misfit(plan.stored[name], shape) for name, shape in expected.items() if name in plan.stored]
-    misshapen = [fault for fault in misshapen if fault]
-    faults = [f"lacks {_listed(missing)}"] if missing else []
-    faults += [f"has unexpected {_listed(plan.stored[name].name for name in unexpected)}"] if unexpected else []
-    return faults + ([f"holds {_listed(misshapen)}"] if misshapen else [])
+    faults = [_listed(say("these tensors are missing"), missing)] if missing else []
+    if unexpected:
+        faults.append(_listed(say("these tensors are unexpected"), (plan.stored[name].name for name in unexpected)))
+    found = (_misfit(plan.stored[name], shape) for name, shape in expected.items() if name in plan.stored)
+    misfits = sorted(misfit for misfit in found if misfit)
+    more = [say("{count} more do not fit", count=len(misfits) - _NAMED)] if len(misfits) > _NAMED else []
+    return faults + misfits[:_NAMED] + more
 
 
-def _misfit(stored: StoredTensor, shape: tuple[int, ...]) -> str:
+def _misfit(stored: StoredTensor, shape: tuple[int, ...]) -> Sentence | None:
     if stored.shape != shape:
-        return f"{stored.name} of shape {stored.shape} in place of {shape}"
-    return "" if stored.kind in FLOATS else f"{stored.name} of type {stored.kind} in place of {', '.join(FLOATS)}"
+        return say("{name} has the shape {got}, it must be {shape}", name=stored.name, got=stored.shape, shape=shape)
+    if stored.kind in FLOATS:
+        return None
+    allowed = ", ".join(FLOATS)
+    return say(
+        "{name} has the type {kind}, it must be one of {allowed}", name=stored.name, kind=stored.kind, allowed=allowed
+    )
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(fault: Sentence, names: Iterable[str]) -> Sentence:
     names = sorted(names)
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    shown = ", ".join(names[:_NAMED])
+    if len(names) > _NAMED:
+        return say("{fault}: {names} and {more} more", fault=fault, names=shown, more=len(names) - _NAMED)
+    return say("{fault}: {names}", fault=fault, names=shown)
 
 
 def _check_tied(folder: Path, table: torch.Tensor, head: torch.Tensor) -> None:
@@ -211,7 +230,7 @@ def _check_tied(folder: Path, table: torch.Tensor, head: torch.Tensor) -> None:
         raise Refusal(
             "{folder}: {config_file} ties the head to the token table, but lm_head.weight "
             "differs from wte.weight by up to {difference:.3g}; set tie_word_embeddings to false "
-            "if the head is its own",
+            "if the head has weights different from the table",
             folder=folder,
             config_file=CONFIG_FILE,
             difference=difference,

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import torch
 
 from minigpt.corpus.batches import Batch
-from minigpt.model.gpt import MiniGPT
+from minigpt.inspection.stages import WEIGHTS
+from minigpt.model.gpt import MiniGPT, evaluating
 from minigpt.model.trace import Trace
 from minigpt.sentences import Refusal
 from minigpt.validation import check_int
@@ -46,18 +47,15 @@ def edit_token(model: MiniGPT, batch: Batch, position: int, id: int, before: Tra
 @torch.no_grad()
 def _seen(model: MiniGPT, ids: torch.Tensor, valid: torch.Tensor) -> list[torch.Tensor]:
     """The logits (1, T, V) and the weights (1, H, T, T) of each block in a forward without dropout."""
-    weights, training = [], model.training
+    weights: list[torch.Tensor] = []
 
-    def keep(name: str, values: torch.Tensor) -> torch.Tensor:
-        if name == "weights":
+    def collect(name: str, values: torch.Tensor) -> torch.Tensor:
+        if name == WEIGHTS.kind:
             weights.append(values)
         return values
 
-    model.eval()
-    try:
-        return [model(ids, valid, keep=keep), *weights]
-    finally:
-        model.train(training)
+    with evaluating(model):
+        return [model(ids, valid, hook=collect), *weights]
 
 
 def _of(trace: Trace) -> list[torch.Tensor]:

@@ -15,11 +15,11 @@ from math import exp, fsum, log, sqrt
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records, inspection_batch
+from minigpt.corpus.batches import Batch, batch_records, inspection_batch
 from minigpt.inspection.edit import another_id, edit_token
-from minigpt.inspection.recompute import TOLERANCE
+from minigpt.inspection.stages import TOLERANCE
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.loss import loss
+from minigpt.model.loss import IGNORE, loss
 from minigpt.model.parameters import component_counts
 from minigpt.model.trace import BlockTrace, Trace
 from minigpt.tokenizers.base import Tokenizer
@@ -58,7 +58,7 @@ def experiments(
     `trace` is that of the record, if there is one already. Raises ValueError as `all_checks` does.
     """
     batch = inspection_batch(text, tokenizer, model.config.context_length)
-    last = batch.scored - 1
+    last = batch.target_count - 1
     trace = model.trace(batch.ids, batch.valid) if trace is None else trace
     return {
         "traced_forward": lambda: traced_forward(model, trace),
@@ -124,7 +124,8 @@ def target_shift(batch: Batch, tokenizer: Tokenizer) -> Check:
     if tokenizer.bos != tokenizer.eos:
         wrong += int((batch.targets == tokenizer.bos).sum())
     ends = int((batch.targets == tokenizer.eos).sum())
-    return Check("target_shift", wrong == 0, float(wrong), 0.0, {"scored": float(batch.scored), "eos": float(ends)})
+    details = {"scored": float(batch.target_count), "eos": float(ends)}
+    return Check("target_shift", wrong == 0, float(wrong), 0.0, details)
 
 
 def hidden_weights(trace: Trace) -> Check:

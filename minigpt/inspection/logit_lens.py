@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.linear import linear
+from minigpt.model.layers import linear
 from minigpt.model.trace import Stage, Trace
 from minigpt.sentences import Refusal
 from minigpt.validation import check_int

@@ -6,12 +6,13 @@ The pages read the same trace; this is the form in which others can check it.
 import torch
 
 from minigpt.corpus.batches import inspection_batch
+from minigpt.inspection.stages import formula
+from minigpt.inspection.trace_memory import check_trace
 from minigpt.limits import check_length
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.trace import Trace
 from minigpt.sentences import Refusal
-from minigpt.sizing.memory import check_trace
 from minigpt.tokenizers.base import Tokenizer
 
 
@@ -25,12 +26,12 @@ def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: in
     """
     check_length(text)
     batch = inspection_batch(text, tokenizer, model.config.context_length)
-    check_position(position, batch.scored)
+    check_position(position, batch.target_count)
     check_trace(model.config, batch.ids.shape[1])
     trace = model.trace(batch.ids, batch.valid)
     return {
-        "ids": batch.ids[0, : batch.scored].tolist(),
-        "targets": batch.targets[0, : batch.scored].tolist(),
+        "ids": batch.ids[0, : batch.target_count].tolist(),
+        "targets": batch.targets[0, : batch.target_count].tolist(),
         "loss": loss(trace.logits.values, batch.targets).item(),
         "position": position,
         "stages": [
@@ -38,7 +39,7 @@ def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: in
                 "name": stage.name,
                 "block": stage.block,
                 "shape": list(stage.shape),
-                "formula": stage.formula,
+                "formula": formula(stage, model.config),
                 "values": stage.at(position).tolist(),
             }
             for stage in trace.stages

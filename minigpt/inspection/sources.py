@@ -10,16 +10,16 @@ from pathlib import Path
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import WHOLE, slots_of
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.huggingface.imports import find_import, is_import, load_import
+from minigpt.inspection.trace_memory import check_trace
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.size_limits import building_bytes, check_model, one_at_a_time
 from minigpt.presets import PRESETS, SEPARATOR, shape_preset
 from minigpt.sentences import Refusal
-from minigpt.sizing.memory import building_bytes, check_model, check_trace, one_at_a_time
 from minigpt.storage.paths import DATA
-from minigpt.tokenizers.alphabets import MOST_CHARACTERS, common_characters
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.tokenizers.chars import Chars
+from minigpt.tokenizers.chars import MOST_CHARACTERS, Chars, common_characters
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Evaluation
 from minigpt.training.runs.library import run_folder

@@ -1,5 +1,10 @@
 """Causal self-attention with several heads, each step a named stage.
 
+Attention exists in four forms. This one is the definition, with a stage for each step. Its fast twins in
+`minigpt.model.kernels` are tested equal to it: `fused_attention` for training steps without a hook, by torch's
+scaled_dot_product_attention or, with dropout, by a gradient written by hand; `decode` for one new position after
+a cache.
+
 Source: A. Vaswani et al. (2017), Attention Is All You Need, section 3.2.
 """
 
@@ -9,17 +14,15 @@ import torch
 from torch import nn
 
 from minigpt.config import ModelConfig
-from minigpt.model.cache import KVCache
-from minigpt.model.dropout import Dropout, no_dropout
-from minigpt.model.kernels.fused_attention import FusedAttention
-from minigpt.model.linear import linear
+from minigpt.model.forward_pass import ForwardPass
+from minigpt.model.layers import linear
 
 
 def visible_keys(queries: int, keys: int, valid: torch.Tensor | None = None) -> torch.Tensor:
     """Which keys a query may read: (B, 1, queries, keys) bool, shared by the heads (B is 1 without `valid`).
 
-    The last query stands on the last key, so `queries` new positions after a cache see all cached
-    keys. A key is visible if it is not later than the query and both are valid; the row of a query
+    The last query is at the position of the last key, so `queries` new positions after a cache see all
+    cached keys. A key is visible if it is not later than the query and both are valid; the row of a query
     that is not valid is empty.
     """
     causal = torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)[None, None]
@@ -41,44 +44,36 @@ class CausalSelfAttention(nn.Module):
     `qkv` is (C, 3 C), the matrices W_Q, W_K, W_V side by side: one product serves the three.
     """
 
-    def __init__(self, config: ModelConfig, dtype: torch.dtype):
+    def __init__(self, config: ModelConfig, index: int, dtype: torch.dtype):
         super().__init__()
+        self.index = index  # of the block, from 0
         self.heads, self.head_width = config.heads, config.head_width
         self.qkv = nn.Parameter(torch.empty(config.width, 3 * config.width, dtype=dtype))
         self.output = nn.Parameter(torch.empty(config.width, config.width, dtype=dtype))
         self.qkv_bias = nn.Parameter(torch.empty(3 * config.width, dtype=dtype)) if config.attention_bias else None
         self.output_bias = nn.Parameter(torch.empty(config.width, dtype=dtype)) if config.attention_bias else None
 
-    def forward(
-        self,
-        x: torch.Tensor,
-        visible: torch.Tensor | None,
-        keep,
-        cache: KVCache | None = None,
-        block: int = 0,
-        dropout: Dropout = no_dropout,
-        fused: FusedAttention | None = None,
-    ) -> torch.Tensor:
-        """x (B, T, C) and visible (B or 1, 1, T, keys) -> (B, T, C); `fused` takes the place of the stages
-        between the first product and the last."""
+    def forward(self, x: torch.Tensor, run: ForwardPass) -> torch.Tensor:
+        """x (B, T, C) -> (B, T, C); `run.fused` replaces the stages between the first product and the last."""
         qkv = linear(x, self.qkv, self.qkv_bias)  # (B, T, 3C)
-        if fused is not None:
-            return linear(fused(qkv, self.heads), self.output, self.output_bias)
+        if run.fused is not None:
+            return linear(run.fused(qkv, self.heads), self.output, self.output_bias)
+        hook = run.hook
         q, k, v = qkv.chunk(3, dim=-1)
-        q = keep("q_projection", q)  # (B, T, C)
-        k = keep("k_projection", k)
-        v = keep("v_projection", v)
-        q = keep("q_heads", self.split(q))  # (B, H, T, D)
-        k = keep("k_heads", self.split(k))
-        v = keep("v_heads", self.split(v))
-        if cache is not None:
-            k, v = cache.append(block, k, v)  # (B, H, keys, D)
-        scores = keep("scores", q @ k.transpose(-2, -1) / sqrt(self.head_width))  # (B, H, T, keys)
-        keep("visible", visible)
-        weights = keep("weights", masked_softmax(scores, visible))  # (B, H, T, keys)
-        mixtures = keep("mixtures", dropout(weights) @ v)  # (B, H, T, D)
-        joined = keep("joined", mixtures.transpose(1, 2).reshape(x.shape))  # (B, T, C)
-        return keep("attention_output", linear(joined, self.output, self.output_bias))
+        q = hook("q_projection", q)  # (B, T, C)
+        k = hook("k_projection", k)
+        v = hook("v_projection", v)
+        q = hook("q_heads", self.split(q))  # (B, H, T, D)
+        k = hook("k_heads", self.split(k))
+        v = hook("v_heads", self.split(v))
+        if run.cache is not None:
+            k, v = run.cache.append(self.index, k, v)  # (B, H, keys, D)
+        scores = hook("scores", q @ k.transpose(-2, -1) / sqrt(self.head_width))  # (B, H, T, keys)
+        visible = hook("visible", run.visible)
+        weights = hook("weights", masked_softmax(scores, visible))  # (B, H, T, keys)
+        mixtures = hook("mixtures", run.dropout(weights) @ v)  # (B, H, T, D)
+        joined = hook("joined", mixtures.transpose(1, 2).reshape(x.shape))  # (B, T, C)
+        return hook("attention_output", linear(joined, self.output, self.output_bias))
 
     def split(self, x: torch.Tensor) -> torch.Tensor:
         """(B, T, C) -> (B, H, T, D): head h owns the coordinates h D .. h D + D - 1."""

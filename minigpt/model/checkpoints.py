@@ -14,14 +14,15 @@ from safetensors.torch import save
 from minigpt.config import ModelConfig, from_dict, to_dict
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
+from minigpt.model.size_limits import building_bytes, check_model, one_at_a_time
 from minigpt.sentences import Refusal
-from minigpt.sizing.memory import building_bytes, check_model, one_at_a_time
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
 
 FORMAT = "minigpt-checkpoint-1"
 _NO_CHECKPOINT = "is not a minigpt checkpoint"
 _STEP_DIGITS = 18
+_NORM_NAMES = {"weight": "scale", "bias": "offset"}  # no other parameter is called weight or bias
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,18 @@ class Checkpoint:
 def save_checkpoint(path: str | Path, model: MiniGPT, step: int, tokenizer: str) -> None:
     """Write `model` atomically. `tokenizer` is the fingerprint of the tokenizer its ids belong to."""
     about = {"format": FORMAT, "config": json.dumps(to_dict(model.config)), "step": str(step), "tokenizer": tokenizer}
-    tensors = {name: tensor.detach().contiguous() for name, tensor in model.state_dict().items()}
+    tensors = {stored_name(name): tensor.detach().contiguous() for name, tensor in model.state_dict().items()}
     write_atomic(Path(path), packed(tensors, about))
+
+
+def stored_name(name: str) -> str:
+    """A parameter's name in files: those of a norm are called scale and offset there.
+
+    >>> stored_name("blocks.0.norm1.weight"), stored_name("blocks.0.ffn.w1")
+    ('blocks.0.norm1.scale', 'blocks.0.ffn.w1')
+    """
+    owner, _, last = name.rpartition(".")
+    return f"{owner}.{_NORM_NAMES[last]}" if last in _NORM_NAMES else name
 
 
 def packed(tensors: dict[str, torch.Tensor], about: dict[str, str]) -> bytes:
@@ -74,12 +85,13 @@ def load_checkpoint(path: str | Path, config: ModelConfig | None = None, tokeniz
                 tokenizer=tokenizer,
             )
         check_model(stored)
-        check_tensors(path, file, shape_only(stored).state_dict())
+        model = shape_only(stored)
+        wanted = model.state_dict()
+        check_tensors(path, file, {stored_name(name): tensor for name, tensor in wanted.items()})
         # Copies: in memory of its own, a tensor takes part in products bit for bit as it did before it was saved.
         with one_at_a_time(building_bytes(stored)):
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}
+            tensors = {name: file.get_tensor(stored_name(name)).clone() for name in wanted}
         fingerprint = about["tokenizer"]
-    model = shape_only(stored)
     model.load_state_dict(tensors, strict=True, assign=True)
     return Checkpoint(model.eval(), step, fingerprint)
 

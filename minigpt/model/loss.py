@@ -6,8 +6,9 @@ Targets are already shifted by `batch_records`; nothing is shifted here.
 import torch
 from torch.nn import functional
 
-from minigpt.corpus.batches import IGNORE
 from minigpt.sentences import Refusal
+
+IGNORE = -100  # the target of a slot that is not scored; not an id
 
 
 def loss(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

@@ -10,8 +10,9 @@ from math import log
 import torch
 
 from minigpt.config import ModelConfig
+from minigpt.inspection.trace_memory import check_trace
 from minigpt.model.gpt import MiniGPT
-from minigpt.sizing.memory import building_bytes, check_model, check_trace, one_at_a_time
+from minigpt.model.size_limits import building_bytes, check_model, one_at_a_time
 
 POSITIONS = 64  # at most; the mean over them moves in the third decimal
 SEED = 8747  # of the ids that are read

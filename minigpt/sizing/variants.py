@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from minigpt.config import ModelConfig
 from minigpt.model.cache import cache_bytes
 from minigpt.model.parameters import parameter_count
+from minigpt.model.size_limits import number_bytes
 from minigpt.sentences import Refusal
-from minigpt.sizing.memory import number_bytes
 from minigpt.validation import check_int
 
 VARIANTS = ("rope", "rmsnorm", "swiglu", "gqa", "experts")

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
@@ -24,7 +24,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class OwnerLabel(Protocol):
     """What each label says, a dataclass: `owner` is a browser's mark, `created` is in seconds since 1970."""
 
-    __dataclass_fields__: Any
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def owner(self) -> str: ...
@@ -102,16 +102,3 @@ class OwnedFolders(Generic[L]):
             if label is not None and label.owner == mark(browser):
                 found[name] = label.created
         return sorted(found, key=lambda name: (-found[name], name))
-
-
-def made_by(browser: str, shelf: Path, label_of: Callable) -> list[str]:
-    """Ids of the folders in `shelf` that this browser made, the newest first.
-
-    `label_of(folder)` has `owner` and `created`, or is None for a folder without a label.
-    """
-    found = {}
-    for folder in shelf.glob(f"{mark(browser)[:6]}-*"):
-        label = label_of(folder)
-        if label is not None and label.owner == mark(browser):
-            found[folder.name] = label.created
-    return sorted(found, key=lambda id: (-found[id], id))

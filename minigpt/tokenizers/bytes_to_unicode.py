@@ -1,7 +1,7 @@
 """How a byte is written in GPT-2's files: one printable letter each, so that a vocabulary is readable text.
 
-The 188 bytes that Latin-1 prints stand for themselves; the other 68 take the letters from U+0100 on, in
-order. A space is `Ġ`, a newline `Ċ`.
+The 188 bytes that Latin-1 prints are written as themselves; the other 68 take the letters from U+0100 on,
+in order. A space is `Ġ`, a newline `Ċ`.
 
 Source: A. Radford et al. (2019), Language Models are Unsupervised Multitask Learners, section 2.2, and
 the published code (`bytes_to_unicode`).
@@ -20,7 +20,7 @@ def to_letters(piece: bytes) -> str:
 
 
 def from_letters(letters: str) -> bytes:
-    """The bytes behind `letters`. Raises ValueError that names a character which stands for no byte.
+    """The bytes behind `letters`. Raises ValueError that names a character that no byte is written as.
 
     >>> from_letters("Ġthe")
     b' the'
@@ -28,7 +28,7 @@ def from_letters(letters: str) -> bytes:
     try:
         return bytes(map(_BYTES.__getitem__, letters))
     except KeyError as error:
-        raise Refusal("the letter {error} stands for no byte", error=error) from None
+        raise Refusal("no byte is written as the letter {letter!r}", letter=error.args[0]) from None
 
 
 def letter_order() -> list[int]:

@@ -1,24 +1,27 @@
 """One id a character: the simplest tokenizer, for a text whose alphabet is known beforehand.
 
 Ids 0 .. n-1 are the n characters (Unicode code points) in ascending order, then BOS, EOS and PAD. A
-character outside the alphabet has no id, and there is none that stands for all unknown ones: encoding
-such a text is an error that names each of them with its place.
+character outside the alphabet has no id, and no id means "unknown": encoding such a text is an error that
+names each of these characters with its place.
 """
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
 
 from minigpt.sentences import Refusal
-from minigpt.tokenizers.base import EncodeStep
-from minigpt.tokenizers.labels import special_label, visible_label
+from minigpt.tokenizers.base import EncodeStep, Tokenizer
+from minigpt.tokenizers.labels import visible_label
 
-FORMAT = "minigpt-chars-1"
 NAMED = 8  # unknown characters that an error lists; it counts the others
+ASCII = "\n" + "".join(map(chr, range(32, 127)))
+MARKS = (0xA1, 0xA3)  # rows of GB 2312: symbols and punctuation, then the wide forms such as ，
+HANZI = range(0xB0, 0xF8)  # its 6,763 hanzi, the 3,755 most common before the others
+MOST_CHARACTERS = 7047
 
 
-class Chars:
+class Chars(Tokenizer):
     """A tokenizer given by its alphabet.
 
     >>> tokenizer = Chars("hello world")
@@ -27,29 +30,20 @@ class Chars:
     """
 
     kind = "chars"
-    merges: tuple[tuple[int, int], ...] = ()
+    file_format = "minigpt-chars-1"
 
     def __init__(self, alphabet: Iterable[str]):
-        """`alphabet` may repeat characters, as a text does. Raises ValueError for none, or half a character."""
+        """`alphabet` may repeat characters, as a text does. Raises ValueError for none, or an unpaired surrogate."""
         self.alphabet = "".join(sorted(set().union(*alphabet)))
         if not self.alphabet:
             raise Refusal("a character tokenizer needs at least one character, got none")
         for character in self.alphabet:
             if "\ud800" <= character <= "\udfff":
-                raise Refusal("the alphabet holds half a character, U+{ord:04X}", ord=ord(character))
-        self._ids = {character: id for id, character in enumerate(self.alphabet)}
+                raise Refusal("the alphabet has an unpaired surrogate, U+{code:04X}", code=ord(character))
+        self._ids = {character: token for token, character in enumerate(self.alphabet)}
         self.bos, self.eos, self.pad = (len(self.alphabet) + i for i in range(3))
         self.specials = {self.bos: "BOS", self.eos: "EOS", self.pad: "PAD"}
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of ids: the characters and 3 specials."""
-        return len(self.alphabet) + len(self.specials)
-
-    @property
-    def fingerprint(self) -> str:
-        """16 hex digits of the SHA-256 over format and alphabet: equal ids exactly when equal."""
-        return hashlib.sha256(json.dumps([FORMAT, self.alphabet]).encode()).hexdigest()[:16]
+        self._pieces = [*map(str.encode, self.alphabet), b"", b"", b""]
 
     def encode(self, text: str) -> list[int]:
         """The ids of `text`, without specials. Raises ValueError that lists the unknown characters with their index."""
@@ -57,72 +51,72 @@ class Chars:
             return [self._ids[character] for character in text]
         except KeyError:
             unknown = [(i, character) for i, character in enumerate(text) if character not in self._ids]
-            raise ValueError(_unknown(unknown, len(self.alphabet))) from None
-
-    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text; ValueError as `encode` raises it."""
-        return [self.encode(text) for text in texts]
+            raise _unknown(unknown, len(self.alphabet)) from None
 
     def encode_steps(self, text: str) -> list[EncodeStep]:
         """Nothing: there are no merges."""
         self.encode(text)
         return []
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text behind `ids`; specials have none."""
-        return self.decode_bytes(ids).decode("utf-8")
+    def _part_arrays(self, texts: list[str]) -> Iterator[np.ndarray]:
+        alphabet = _codes(self.alphabet)
+        for text in texts:
+            codes = _codes(text)
+            ids = np.searchsorted(alphabet, codes).astype(np.int32)
+            if (alphabet[np.minimum(ids, len(alphabet) - 1)] != codes).any():
+                self.encode(text)  # raises the error that names the unknown characters
+            yield ids
 
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The UTF-8 bytes behind `ids`. Raises ValueError for an id outside the vocabulary."""
-        return b"".join(self.piece_bytes(id) for id in ids)
+    def _identity(self) -> list[Any]:
+        return [self.file_format, self.alphabet]
 
-    def piece_bytes(self, id: int) -> bytes:
-        """The UTF-8 bytes of one id, none for a special. Raises ValueError for an unknown id."""
-        if id in self.specials:
-            return b""
-        if not 0 <= id < len(self.alphabet):
-            raise Refusal("id must be in 0..{vocab_size}, got {id!r}", vocab_size=self.vocab_size - 1, id=id)
-        return self.alphabet[id].encode()
-
-    def piece_label(self, id: int) -> str:
-        """How one id is written on screen: visible, and different for different characters."""
-        piece = self.piece_bytes(id)
-        return special_label(self.specials[id]) if id in self.specials else visible_label(piece)
-
-    def merge_rank(self, id: int) -> None:
-        """None: no id is made by a merge."""
-
-    def save(self, path: str | Path) -> None:
-        """Write the tokenizer as readable JSON."""
-        content = {"format": FORMAT, "alphabet": self.alphabet, "fingerprint": self.fingerprint}
-        Path(path).write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+    def _content(self) -> dict[str, Any]:
+        return {"alphabet": self.alphabet}
 
     @classmethod
-    def from_content(cls, path: str | Path, content: dict) -> "Chars":
-        """What `save` wrote, already parsed; ValueError that names the fault, nothing is loaded in part."""
+    def _from_content(cls, content: dict[str, Any]) -> Self:
         alphabet = content.get("alphabet")
         if not isinstance(alphabet, str) or "".join(sorted(set(alphabet))) != alphabet:
-            raise Refusal("{path} is damaged: its alphabet must be a text of different characters in order", path=path)
-        try:
-            tokenizer = cls(alphabet)
-        except ValueError as error:
-            raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
-        if tokenizer.fingerprint != content.get("fingerprint"):
-            raise Refusal(
-                "{path} is damaged: its {count} characters have fingerprint {fingerprint}, the file says {get}",
-                path=path,
-                count=len(alphabet),
-                fingerprint=tokenizer.fingerprint,
-                get=content.get("fingerprint"),
-            )
-        return tokenizer
+            raise Refusal("its alphabet must be a text of different characters in order")
+        return cls(alphabet)
 
 
-def _unknown(unknown: list[tuple[int, str]], known: int) -> str:
-    named = [f"{_quoted(character)} at {index}" for index, character in unknown[:NAMED]]
-    more = f" and {len(unknown) - NAMED} more" if len(unknown) > NAMED else ""
-    listed = f"{', '.join(named)}{more}" if more or len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"not among the {known} characters of this tokenizer: {listed}"
+def common_characters(size: int) -> str:
+    """`size` characters: newline, printable ASCII, Chinese punctuation, then hanzi in the order of GB 2312.
+
+    They are the alphabet of a character model that has no corpus yet. Raises ValueError for more than
+    MOST_CHARACTERS.
+
+    >>> len(common_characters(6286)), common_characters(100)[96:], "床" in common_characters(6286)
+    (6286, '\\u3000、。・', True)
+    """
+    characters = ASCII + "".join(map(_row, (*MARKS, *HANZI)))
+    assert len(characters) == MOST_CHARACTERS, "GB 2312 does not change"
+    if not 1 <= size <= MOST_CHARACTERS:
+        raise Refusal("size must be 1 to {most:,} characters, got {size!r}", most=MOST_CHARACTERS, size=size)
+    return characters[:size]
+
+
+def _row(first: int) -> str:
+    """The up to 94 characters whose first GB 2312 byte is `first`."""
+    return "".join(bytes([first, second]).decode("gb2312", errors="ignore") for second in range(0xA1, 0xFF))
+
+
+def _codes(text: str) -> np.ndarray:
+    """The code points of a text, uint32."""
+    return np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype=np.uint32)
+
+
+def _unknown(unknown: list[tuple[int, str]], known: int) -> Refusal:
+    listed = ", ".join(f"{index} {_quoted(character)}" for index, character in unknown[:NAMED])
+    if len(unknown) > NAMED:
+        return Refusal(
+            "not among the {known} characters of this tokenizer, by index: {listed} and {more} more",
+            known=known,
+            listed=listed,
+            more=len(unknown) - NAMED,
+        )
+    return Refusal("not among the {known} characters of this tokenizer, by index: {listed}", known=known, listed=listed)
 
 
 def _quoted(character: str) -> str:

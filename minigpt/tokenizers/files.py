@@ -7,26 +7,20 @@ from pathlib import Path
 from minigpt.config import TokenizerConfig
 from minigpt.sentences import Refusal
 from minigpt.storage.json_objects import bounded_text
-from minigpt.tokenizers import byte_bpe, chars, gpt2, renumbered
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
 from minigpt.tokenizers.gpt2 import GPT2Tokenizer
 from minigpt.tokenizers.renumbered import RenumberedBPE
 
-READERS = {
-    byte_bpe.FORMAT: ByteBPE.from_content,
-    chars.FORMAT: Chars.from_content,
-    gpt2.FORMAT: GPT2Tokenizer.from_content,
-    renumbered.FORMAT: RenumberedBPE.from_content,
-}
+_KINDS: tuple[type[Tokenizer], ...] = (ByteBPE, Chars, GPT2Tokenizer, RenumberedBPE)
 
 
 def train_tokenizer(config: TokenizerConfig, texts: Iterable[str], others: Iterable[str] = ()) -> Tokenizer:
     """The tokenizer that `config` asks for, learned from the training `texts`.
 
     An alphabet also takes the characters of `others`, the validation texts: it counts nothing, and a
-    validation record with a character of its own could not be scored at all. Merges never see them.
+    validation record with a character outside it could not be scored at all. Merges never see them.
     """
     if config.kind == "chars":
         return Chars([*texts, *others])
@@ -39,7 +33,8 @@ def load_tokenizer(path: str | Path) -> Tokenizer:
         content = json.loads(bounded_text(Path(path)))
     except (OSError, ValueError, RecursionError) as error:
         raise Refusal("{path} is not a tokenizer file: {error}", path=path, error=error) from error
-    format = content.get("format") if isinstance(content, dict) else None
-    if not isinstance(format, str) or format not in READERS:
-        raise Refusal("{path} is not a tokenizer file of format {readers}", path=path, readers=" or ".join(READERS))
-    return READERS[format](path, content)
+    for kind in _KINDS if isinstance(content, dict) else ():
+        if content.get("format") == kind.file_format:
+            return kind.from_content(path, content)
+    formats = ", ".join(kind.file_format for kind in _KINDS)
+    raise Refusal("{path} is not a tokenizer file; its format must be one of {formats}", path=path, formats=formats)

@@ -1,8 +1,8 @@
-"""How bytes are written on screen: nothing invisible, and no two pieces alike.
+"""How bytes are written on screen: nothing invisible, and no two pieces with the same label.
 
 A space is `·`, a newline `‹LF›`, a carriage return `‹CR›`, a tab `‹TAB›`, any other control character or
-a byte that is not part of valid UTF-8 its hex `‹E6›`, and any other character that draws nothing of its
-own its code point `‹U+200D›`. A typed `·` or `‹` is written by its code point too, so that labels are as
+a byte that is not part of valid UTF-8 its hex `‹E6›`, and any other character that draws nothing its
+code point `‹U+200D›`. A typed `·` or `‹` is written by its code point too, so that labels are as
 different as the pieces. The marks are in every font that the app brings with it.
 """
 

@@ -1,6 +1,6 @@
-"""Texts as one array with a slot for each byte, in which pairs of ids are replaced where they stand.
+"""Texts as one array with a slot for each byte, in which pairs of ids are replaced in place.
 
-Nothing moves when a pair is replaced: a piece keeps the slots of its bytes, so that its neighbours are
+Nothing moves when a pair is replaced: a token keeps the slots of its bytes, so that its neighbors are
 found by its length, and places that were written down once can be looked up later.
 """
 
@@ -11,17 +11,17 @@ import numpy as np
 from minigpt.sentences import Refusal
 
 BORDER = -1  # before, between and after the texts; no id, so that no pair reaches over it
-GONE = -2  # in a slot where no piece begins
+GONE = -2  # in a slot where no token begins
 
 
-class Slots:
+class TokenArray:
     """The ids of some texts. `first[s]` is the id that begins at slot s, `last[s]` the id that ends there.
 
-    `last` holds only where a piece ends. Places are int32 arrays of slots where a pair begins, ascending.
+    `last` holds only where a token ends. Places are int32 arrays of slots where a pair begins, ascending.
 
-    >>> slots = Slots([b"abcab"], id_limit=260)
-    >>> slots.replace(np.array([1, 4], dtype=np.int32), 97, 98, 259)
-    >>> slots.ids().tolist()
+    >>> array = TokenArray([b"abcab"], id_limit=260)
+    >>> array.replace(np.array([1, 4], dtype=np.int32), 97, 98, 259)
+    >>> array.ids().tolist()
     [-1, 259, 99, 259, -1]
     """
 
@@ -45,12 +45,12 @@ class Slots:
         return self.first[self.first != GONE]
 
     def byte_pairs(self) -> np.ndarray:
-        """Places of all pairs, while every piece is a byte yet."""
+        """Places of all pairs, while every token is still a byte."""
         inside = self.first >= 0
         return np.flatnonzero(inside[:-1] & inside[1:]).astype(np.int32)
 
-    def standing(self, places: np.ndarray, left: int, right: int) -> np.ndarray:
-        """Those of `places` where the pair (left, right) stands now."""
+    def still_there(self, places: np.ndarray, left: int, right: int) -> np.ndarray:
+        """Those of `places` where the pair (left, right) is now."""
         places = places[self.first[places] == left]
         return places[self.first[places + self.lengths[left]] == right]
 
@@ -63,18 +63,18 @@ class Slots:
         self.last[middle + self.lengths[right] - 1] = new_id
 
     def before(self, places: np.ndarray) -> np.ndarray:
-        """The id, or BORDER, that ends where the piece at each place begins."""
+        """The id, or BORDER, that ends where the token at each place begins."""
         return self.last[places - 1]
 
-    def after(self, places: np.ndarray, id: int) -> np.ndarray:
-        """The id, or BORDER, that follows the piece `id` at each place."""
-        return self.first[places + self.lengths[id]]
+    def after(self, places: np.ndarray, token: int) -> np.ndarray:
+        """The id, or BORDER, that follows `token` at each place."""
+        return self.first[places + self.lengths[token]]
 
 
 def without_overlap(places: np.ndarray, length: int) -> np.ndarray:
     """Of the places of a pair of two equal ids, each `length` slots long, those that are replaced from left to right.
 
-    In a run such as aaaa, where the pair stands at each a but the last, it is every second place.
+    In a run such as aaaa, where the pair is at each a but the last, it is every second place.
 
     >>> without_overlap(np.array([1, 2, 3, 7]), length=1).tolist()
     [1, 3, 7]

@@ -1,6 +1,6 @@
 """The merges of one word: the pair with the lowest rank first, the leftmost of equal ones, until none is in the table.
 
-Two ways to the same ids: a look at all pairs for each merge, which is quick for words of usual length, and a
+Two ways to the same ids: a look at all pairs for each merge, which is fast for words of usual length, and a
 heap for long ones, such as a page of letters without a space.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 Ranks = Mapping[tuple[int, int], int]
-LONG = 300  # ids from which on the heap is the quicker way
+LONG = 300  # from this many ids on, the heap is faster
 _NONE = 2**31  # the rank of a pair that is not in the table
 
 
@@ -49,8 +49,9 @@ def heap_merged(ids: Sequence[int], ranks: Ranks, made: Sequence[int]) -> list[i
     before, after = list(range(-1, end - 1)), list(range(1, end + 1))
 
     def rank(place: int) -> int:
-        right = after[place]
-        return ranks.get((places[place], places[right]), _NONE) if right < end else _NONE
+        left, following = places[place], after[place]
+        right = places[following] if following < end else None
+        return _NONE if left is None or right is None else ranks.get((left, right), _NONE)
 
     heap = [(found, place) for place in range(end) if (found := rank(place)) < _NONE]
     heapq.heapify(heap)
@@ -65,4 +66,4 @@ def heap_merged(ids: Sequence[int], ranks: Ranks, made: Sequence[int]) -> list[i
         for changed in (before[place], place):
             if changed >= 0 and (found := rank(changed)) < _NONE:
                 heapq.heappush(heap, (found, changed))
-    return [id for id in places if id is not None]
+    return [token for token in places if token is not None]

@@ -130,7 +130,7 @@ class Training:
             self.model.train()
         drawn = [self._draw() for _ in range(self.config.accumulation)]
         batches = [self.train.select(rows, trimmed=True) for rows in drawn]
-        scored, total = sum(batch.scored for batch in batches), 0.0
+        scored, total = sum(batch.target_count for batch in batches), 0.0
         for parameter in self.optimizer.parameters.values():
             parameter.grad = None
         for batch in batches:

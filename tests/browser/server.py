@@ -29,9 +29,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def serve(home: Path, root: Path = ROOT, seconds: float = 60) -> Iterator[Server]:
+def serve(
+    home: Path, root: Path = ROOT, seconds: float = 60, settings: dict[str, str] | None = None
+) -> Iterator[Server]:
     """Run `streamlit run app.py` in `root` on a free port until the block ends, with `home` as home folder, which
-    also takes the runs, corpora and imports of readers.
+    also takes the runs, corpora and imports of readers. `settings` are further environment variables.
 
     RuntimeError with the server's output when it ends or does not answer within `seconds`.
     """
@@ -44,6 +46,7 @@ def serve(home: Path, root: Path = ROOT, seconds: float = 60) -> Iterator[Server
     env |= {"HOME": str(home), "USERPROFILE": str(home), "MINIGPT_RUNS": str(home / "runs")}
     env |= {"MINIGPT_CORPORA": str(home / "corpora"), "MINIGPT_IMPORTS": str(home / "imports")}
     env |= {"OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    env |= settings or {}
     server = Server(f"http://127.0.0.1:{port}", home / "server.log")
     with server.log.open("wb") as out:
         process = subprocess.Popen(

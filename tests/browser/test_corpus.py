@@ -85,13 +85,13 @@ def test_hostile_texts_and_names_do_nothing(app, page):
     bring(page, app, "<img src=x onerror=alert(1)>.txt", HOSTILE)
     app.screenshot("corpus-hostile-narrow")
     app.assert_no_overflow()
-    for name in ("Split", "Batches", "Take along"):
+    for name in ("Split", "Batches", "Downloads"):
         page.get_by_role("tab", name=name).click()
         app.settle()
         app.assert_no_overflow()
-    expect(page.get_by_text("different texts")).to_have_count(0)
+    expect(page.get_by_text("Different texts")).to_have_count(0)
     page.get_by_role("tab", name="Split").click()
-    expect(page.get_by_text("3 different texts; 6 duplicates grouped")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Different texts: 3; duplicates: 6, each grouped")).to_be_visible(timeout=LONG)
     app.settle()
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from minigpt.corpus.bundled import bundled
+from minigpt.corpus.library import bundled
 from tests.browser.driver import App
 
 LONG = 120_000  # ms; the machine may be busy, and a tokenizer may have to be learned first

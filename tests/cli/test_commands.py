@@ -102,7 +102,7 @@ def test_train_for_people_on_an_own_corpus(tmp_path: Path, capsys: pytest.Captur
         (("inspect", "--text", "q", "--step", "3"), "--step needs --run"),
         (("inspect", "--text", "q", "--run", BUNDLED_RUN, "--step", "3"), "has no checkpoint of step 3; saved: 0, 1"),
         (("inspect", "--text", "q", "--run", "no-such-folder"), "no-such-folder is not a run folder"),
-        (("inspect", "--text", "\udce9"), "half a character, U+DCE9 at index 0"),
+        (("inspect", "--text", "\udce9"), "an unpaired surrogate, U+DCE9 at index 0"),
         (("tokenize", "--text", "q" * 200_001), "the text has 200,001 characters, at most 200,000 are allowed"),
         (("train", "--out", "x", "--set", "steps"), "--set takes NAME=VALUE, got 'steps'"),
         (("train", "--out", "x", "--set", "stepz=1"), "stepz"),

@@ -78,12 +78,12 @@ def test_share_seed_and_duplicates(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_one_continuous_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     content = b"some words\n" * 100
     sentence = refused(capsys, tmp_path, content, "a.txt", "--continuous")
-    assert sentence.endswith("is 64 (1 more record too long); set context_length=991 or mode=windows")
+    assert sentence.endswith("is 64 (1 more record is too long); set context_length=991 or mode=windows")
     file, run = str(tmp_path / "a.txt"), str(tmp_path / "run")
     assert main(["train", "--corpus", file, "--continuous", "--out", run, *QUICK, "mode=windows"]) == 0
     corpus = Run(run).corpus()
     assert corpus.train[0].text + corpus.validation[0].text == content.decode()
-    assert "cut between two lines, after 990 of 1,100 characters, at line 91" in capsys.readouterr().err
+    assert "after 990 of 1,100 characters, at line 91. The cut is between two lines." in capsys.readouterr().err
 
 
 def test_a_file_of_the_own_format_can_be_split_anew(tmp_path: Path):
@@ -95,8 +95,8 @@ def test_a_file_of_the_own_format_can_be_split_anew(tmp_path: Path):
 def test_records_at_fault_need_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     content = b'"one"\n5\n"two"\n'
     assert refused(capsys, tmp_path, content, "a.jsonl") == (
-        "minigpt: a.jsonl, line 2: must be a text or an object with 'text', got 5; "
-        "mend the file, or agree to go on without it (--skip-faults)"
+        "minigpt: a.jsonl, line 2: it must be a text or an object with 'text', got 5; "
+        "fix the file, or agree to go on without this record (--skip-faults)"
     )
     corpus = trained(tmp_path, content, "a.jsonl", "--skip-faults")
     assert [record.text for record in corpus.train] == ["one", "two"]
@@ -114,17 +114,17 @@ def test_a_run_resumes_on_the_same_file(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("content", "name", "arguments", "sentence"),
     [
-        (b"caf\xe9", "a.txt", (), "0xE9 at byte 3, looks like cp1252 or latin-1; choose its encoding (--encoding)"),
+        (b"caf\xe9", "a.txt", (), "0xE9 at byte 3. It looks like cp1252 or latin-1. Choose its encoding (--encoding)"),
         (b"id,content\n1,x\n", "a.csv", (), "a.csv: column 'text' not found; columns: id, content (--column)"),
         (b"", "a.txt", (), "a.txt has no usable records: it is empty (0 bytes)"),
-        (b" \n\n", "a.txt", (), "a.txt has no usable records: there is nothing but white space in it"),
+        (b" \n\n", "a.txt", (), "a.txt has no usable records: it holds only white space"),
         (b"a", "a.md", (), "the name of a.md does not tell its format"),
         (b"a", "a.txt", ("--column", "text"), "column is for csv, jsonl, json files, and a.txt is read as txt"),
         (b"text\na\n", "a.csv", ("--continuous",), "continuous is for txt files, and a.csv is read as csv"),
         (b"a", "a.txt", ("--continuous", "--split-seed", "1"), "--split-seed does not apply to a continuous text"),
         (b"a", "a.txt", ("--split-anew",), "--split-anew does not apply to a.txt, which does not have its own split"),
         (OWN, "a.json", ("--split-seed", "1"), "--split-seed does not apply to a.json, which has its own split"),
-        (OWN, "a.json", ("--validation-share", "0.1"), "a.json brings its own 1 validation record"),
+        (OWN, "a.json", ("--validation-share", "0.1"), "a.json brings 1 validation record of its own"),
         (b"a\nb", "a.txt", ("--validation-share", "1"), "the share of validation records must be a finite number"),
         (b"a\nb", "a.txt", ("--split-seed", "-1"), "the seed of the split must be a whole number from 0"),
         (b"a\nb", "a.txt", ("--duplicates", "some"), "duplicates must be one of together, drop, apart, got 'some'"),

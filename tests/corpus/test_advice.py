@@ -2,7 +2,8 @@
 
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import SCORED_ROWS, advise
-from minigpt.corpus.corpus import Corpus, Record, bundled_corpus
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.library import bundled_corpus
 from minigpt.presets import PRESETS
 
 

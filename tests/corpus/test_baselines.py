@@ -8,7 +8,7 @@ import torch
 
 from minigpt.corpus.baselines import NO_ID, ngram_baselines
 from minigpt.corpus.batches import batch_records
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.corpus.windows import window_stream
 from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
 

@@ -4,12 +4,19 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, RecordTooLong, batch_records, inspection_batch, record_ids, slots_of
+from minigpt.corpus.batches import Batch, RecordTooLong, batch_records, inspection_batch, slots_of
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.loss import loss
+from minigpt.model.loss import IGNORE, loss
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
 
 BYTES = ByteBPE()
+
+
+def record_ids(text: str, tokenizer: ByteBPE, context_length: int) -> list[int]:
+    """BOS, the ids of `text`, EOS: the inputs of its batch and the last target."""
+    batch = batch_records([text], tokenizer, context_length)
+    length = batch.target_count
+    return [*batch.ids[0, :length].tolist(), int(batch.targets[0, length - 1])]
 
 
 def test_inputs_and_targets_are_shifted_once():
@@ -17,7 +24,7 @@ def test_inputs_and_targets_are_shifted_once():
     assert batch.ids.tolist() == [[BOS, 97, 98, 99, PAD], [BOS, 120, PAD, PAD, PAD]]
     assert batch.targets.tolist() == [[97, 98, 99, EOS, IGNORE], [120, EOS, IGNORE, IGNORE, IGNORE]]
     assert batch.valid.int().tolist() == [[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]]
-    assert (len(batch), batch.scored) == (2, 6)
+    assert (len(batch), batch.target_count) == (2, 6)
     assert (batch.ids.dtype, batch.targets.dtype, batch.valid.dtype) == (torch.long, torch.long, torch.bool)
 
 
@@ -37,7 +44,7 @@ def test_sixty_five_ids_fit_and_sixty_six_do_not():
     assert batch.targets[0, 63] == EOS and batch.targets[1, 62] == EOS
     for length in (64, 198):
         sentence = rf"needs {length + 1} positions \(BOS and {length} tokens\), the context length is 64"
-        with pytest.raises(ValueError, match=f"record {sentence}"):
+        with pytest.raises(ValueError, match=f"record 1 {sentence}"):
             record_ids("a" * length, BYTES, 64)
         with pytest.raises(ValueError, match=f"record 2 {sentence}"):
             batch_records(["a", "a" * length, "b"], BYTES, 64)
@@ -57,7 +64,7 @@ def test_every_pair_is_a_target_exactly_once():
 
 
 def test_empty_records_are_refused():
-    with pytest.raises(ValueError, match="record is empty; type at least one character"):
+    with pytest.raises(ValueError, match="record 1 is empty; type at least one character"):
         record_ids("", BYTES, 64)
     with pytest.raises(ValueError, match="record 3 is empty"):
         batch_records(["a", "b", ""], BYTES, 64)
@@ -86,7 +93,7 @@ def test_select(batch: Batch):
     chosen, trimmed = batch.select(rows), batch.select(rows, trimmed=True)
     assert torch.equal(chosen.ids, batch.ids[rows]) and torch.equal(chosen.targets, batch.targets[rows])
     assert trimmed.ids.shape == (3, int(batch.valid[0].sum()))
-    assert chosen.scored == trimmed.scored == 2 * int(batch.valid[3].sum()) + int(batch.valid[0].sum())
+    assert chosen.target_count == trimmed.target_count == 2 * int(batch.valid[3].sum()) + int(batch.valid[0].sum())
     assert trimmed.valid[1].all(), "the longest row has no padding left"
     assert batch.ids.shape == (4, 24)
 
@@ -113,7 +120,7 @@ def test_slots_hold_the_record_and_some_padding(context):
 def test_a_record_is_looked_at_in_fewer_slots_of_a_long_context():
     tokenizer = ByteBPE()
     short, whole = (inspection_batch("red", tokenizer, context) for context in (1024, 64))
-    assert (short.ids.shape, whole.ids.shape, short.scored) == ((1, 16), (1, 64), 4)
+    assert (short.ids.shape, whole.ids.shape, short.target_count) == ((1, 16), (1, 64), 4)
     assert short.targets[0, :4].tolist() == whole.targets[0, :4].tolist() == [114, 101, 100, 257]
     assert not short.valid[0, 4:].any()
 
@@ -121,4 +128,4 @@ def test_a_record_is_looked_at_in_fewer_slots_of_a_long_context():
 def test_a_record_is_looked_at_without_filling_the_context():
     batch = inspection_batch("red", BYTES, 10**15)
     assert batch.ids.shape == batch.valid.shape == batch.targets.shape == (1, 16)
-    assert batch.scored == 4
+    assert batch.target_count == 4

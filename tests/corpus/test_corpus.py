@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.corpus.corpus import Corpus, Record, bundled_corpus, load_corpus
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.library import bundled_corpus, load_corpus
 
 
 def corpus(train: list[str], validation: list[str] = (), name: str = "c") -> Corpus:
@@ -61,28 +62,31 @@ def test_own_format_round_trip(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "c.json is not JSON: Expecting value in line 1"),
-        (b'{"train": ["a",]\n}', "c.json is not JSON: .* in line 1"),
+        (b"", "c.json: this is not JSON: Expecting value"),
+        (b'{"train": ["a",]\n}', "c.json: this is not JSON: .* .line 1, column 16"),
         (b'{"train": ["caf\xe9"]}', "c.json is not UTF-8: byte 0xE9 at 15"),
         ('{"train": ["hi"]}'.encode("utf-16"), "c.json is not UTF-8: byte 0xFF at 0"),
-        ([], "must hold an object with 'train' and 'validation', got a list"),
-        ("text", "must hold an object with 'train' and 'validation', got a text"),
-        (None, "must hold an object .*, got nothing"),
-        ({"validation": ["a"]}, "must hold an object with 'train'"),
-        ({"train": "abc"}, "c.json: 'train' must be a list of records, got a text"),
-        ({"train": ["a"], "validation": None}, "c.json: 'validation' must be a list of records, got nothing"),
-        ({"train": ["a", 5]}, "c.json: train record 2 must be a text or an object with 'text', got 5"),
-        ({"train": ["a", {"content": "b"}]}, "train record 2 must be a text or an object with 'text', got an object"),
-        ({"train": ["a"], "validation": [{"text": 1}]}, "validation record 1 must be a text or an object"),
+        ([], "must hold a list of records, or an object with 'train', got "),
+        ("text", "must hold a list of records, or an object with 'train', got .text"),
+        (None, "must hold a list of records, or an object with 'train', got null"),
+        ({"validation": ["a"]}, "must hold a list of records, or an object with 'train'"),
+        ({"train": "abc"}, "c.json: 'train' must be a list of records, got .abc"),
+        ({"train": ["a"], "validation": None}, "c.json: 'validation' must be a list of records, got null"),
+        ({"train": ["a", 5]}, "c.json, train record 2: it must be a text or an object with 'text', got 5"),
+        ({"train": ["a", {"content": "b"}]}, "train record 2: it has no field 'text'; fields: content"),
+        ({"train": ["a"], "validation": [{"text": 1}]}, "validation record 1: its field 'text' must be a text, got 1"),
         ({"train": []}, "corpus 'c' has no usable records to train on"),
         ({"train": ["a", ""]}, "corpus 'c' has an empty record: train-02"),
         ({"train": ["a"], "validation": ["b", ""]}, "corpus 'c' has an empty record: validation-02"),
         ({"train": [{"id": "x", "text": "a"}, {"id": "x", "text": "b"}]}, "uses the record id 'x' 2 times"),
         ({"train": [{"id": "x", "text": "a"}], "validation": [{"id": "x", "text": "b"}]}, "record id 'x' 2 times"),
-        ({"train": ["a", "b\ud83d"]}, r"train record 2 holds half a character, U\+D83D at index 1"),
-        ({"train": ["a"], "validation": ["\udc00"]}, r"validation record 1 holds half a character, U\+DC00 at index 0"),
-        ({"train": [{"id": "i\ud83d", "text": "a"}]}, r"the id of .*train record 1 holds half a character, U\+D83D"),
-        ({"train": ["a"], "version": "v\ud83d"}, r"version holds half a character, U\+D83D at index 1"),
+        ({"train": ["a", "b\ud83d"]}, r"train record 2: it has an unpaired surrogate, U\+D83D at index 1"),
+        (
+            {"train": ["a"], "validation": ["\udc00"]},
+            r"validation record 1: it has an unpaired surrogate, U\+DC00",
+        ),
+        ({"train": [{"id": "i\ud83d", "text": "a"}]}, r"id of train record 1: it has an unpaired surrogate, U\+D83D"),
+        ({"train": ["a"], "version": "v\ud83d"}, r"version: it has an unpaired surrogate, U\+D83D at index 1"),
     ],
 )
 def test_faults_are_one_sentence(tmp_path: Path, content, sentence: str):
@@ -135,11 +139,15 @@ def test_endless_nesting_is_one_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("train", "validation", "sentence"),
     [
-        (["a", "b\ud83d"], [], r"corpus 'c': train record 2 holds half a character, U\+D83D at index 1"),
-        (["a"], ["b", "\ud83d" + "\ude00"], r"validation record 2 holds half a character, U\+D83D at index 0"),
-        (["a"] * 5000 + ["\udc00"], [], r"corpus 'c': train record 5001 holds half a character, U\+DC00 at index 0"),
-        (["a", 5], [], "corpus 'c': train record 2 must be a text, got 5"),
-        (["a"], [None], "corpus 'c': validation record 1 must be a text, got None"),
+        (["a", "b\ud83d"], [], r"corpus 'c', text of train record 2: it has an unpaired surrogate, U\+D83D at index 1"),
+        (["a"], ["b", "\ud83d" + "\ude00"], r"validation record 2: it has an unpaired surrogate, U\+D83D at index 0"),
+        (
+            ["a"] * 5000 + ["\udc00"],
+            [],
+            r"text of train record 5001: it has an unpaired surrogate, U\+DC00",
+        ),
+        (["a", 5], [], "corpus 'c': the text of train record 2 must be a string, got 5"),
+        (["a"], [None], "corpus 'c': the text of validation record 1 must be a string, got None"),
         (["a", ""], [], "corpus 'c' has an empty record: train-02"),
         ([], ["a"], "corpus 'c' has no usable records to train on"),
     ],
@@ -151,9 +159,15 @@ def test_a_corpus_built_in_code_is_checked_too(train: list, validation: list, se
 
 def test_names_and_ids_are_checked_too():
     for made, sentence in (
-        (lambda: Corpus("\ud800", (Record("a", "b"),)), "the name of a corpus holds half a character"),
-        (lambda: Corpus("c", (Record("\ud800", "b"),)), r"corpus 'c': the id of train record 1 holds half a character"),
-        (lambda: Corpus("c", (Record(1, "b"),)), "corpus 'c': the id of train record 1 must be a text, got 1"),
+        (
+            lambda: Corpus("\ud800", (Record("a", "b"),)),
+            "name of a corpus cannot be used: it has an unpaired",
+        ),
+        (
+            lambda: Corpus("c", (Record("\ud800", "b"),)),
+            r"'c', id of train record 1: it has an unpaired surrogate",
+        ),
+        (lambda: Corpus("c", (Record(1, "b"),)), "corpus 'c': the id of train record 1 must be a string, got 1"),
         (lambda: Corpus("c", (Record("x", "a"), Record("x", "b"))), "corpus 'c' uses the record id 'x' 2 times"),
     ):
         with pytest.raises(ValueError, match=sentence):
@@ -190,3 +204,10 @@ def test_hash_is_reckoned_once(monkeypatch: pytest.MonkeyPatch):
     assert made.hash is first
     with pytest.raises(AttributeError):
         made.hash = "other"
+
+
+def test_one_text_has_lines():
+    assert Corpus("c", (Record("a", "one\ntwo"),)).is_one_text
+    assert Corpus("c", (Record("text-train", "one "),), (Record("text-validation", "two"),)).is_one_text
+    assert not Corpus("c", (Record("a", "one"),)).is_one_text
+    assert not Corpus("c", (Record("a", "one\ntwo"), Record("b", "three"))).is_one_text

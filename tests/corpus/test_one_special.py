@@ -4,12 +4,13 @@ import torch
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.baselines import ngram_baselines
-from minigpt.corpus.batches import IGNORE, batch_records
+from minigpt.corpus.batches import batch_records
 from minigpt.corpus.windows import window_stream
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import generate, never_drawn, prompt_ids
 from minigpt.inspection import experiments
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.loss import IGNORE
 from minigpt.tokenizers.byte_bpe import ByteBPE
 
 END = 256

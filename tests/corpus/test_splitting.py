@@ -2,27 +2,28 @@
 
 import pytest
 
-from minigpt.corpus.corpus import Record, bundled_corpus
+from minigpt.corpus.corpus import Record
+from minigpt.corpus.library import bundled_corpus
 from minigpt.corpus.readers.files import ReadOptions, read_corpus
-from minigpt.corpus.readers.read_result import FaultyRecords, Reading
-from minigpt.corpus.splitting import Split, SplitOptions, split_records
+from minigpt.corpus.readers.read_result import FaultyRecords, ReadResult
+from minigpt.corpus.splitting import CorpusSplit, SplitOptions, split_records
 
 REPEATED = [f"line {i}" for _ in range(10) for i in range(10)]
 
 
-def lines(*texts: str) -> Reading:
+def lines(*texts: str) -> ReadResult:
     return read_corpus("".join(text + "\n" for text in texts).encode(), "a.txt")
 
 
-def split(reading: Reading, **options) -> Split:
+def split(reading: ReadResult, **options) -> CorpusSplit:
     return split_records(reading, SplitOptions(**options))
 
 
-def sides(made: Split) -> tuple[set[str], set[str]]:
+def sides(made: CorpusSplit) -> tuple[set[str], set[str]]:
     return {r.text for r in made.corpus.train}, {r.text for r in made.corpus.validation}
 
 
-def whole(text: str) -> Reading:
+def whole(text: str) -> ReadResult:
     return read_corpus(text.encode(), "a.txt", ReadOptions(continuous=True))
 
 
@@ -106,16 +107,16 @@ def test_an_added_record_moves_no_other():
     ("texts", "share", "validation", "why"),
     [
         (["a"], 0.1, 0, "a share of 0.1 of 1 record is less than half a record"),
-        (["a"], 0.9, 0, "there is only one text, and it trains"),
-        (["a", "a", "a "], 0.9, 0, "there is only one text, and it trains"),
+        (["a"], 0.9, 0, "there is only one text, and it is for training"),
+        (["a", "a", "a "], 0.9, 0, "there is only one text, and it is for training"),
         (["a", "b", "c", "d"], 0.1, 0, "a share of 0.1 of 4 records is less than half a record"),
-        (list("abcde"), 0.1, 1, ""),
-        (["a", "b"], 0.5, 1, ""),
-        (["a", "b"], 0.99, 1, ""),
-        (list("abcdefghij"), 0.99, 9, ""),
+        (list("abcde"), 0.1, 1, None),
+        (["a", "b"], 0.5, 1, None),
+        (["a", "b"], 0.99, 1, None),
+        (list("abcdefghij"), 0.99, 9, None),
         (["a", "b"], 0, 0, "a share of 0 was asked for"),
-        (["a"] * 9 + ["b"], 0.1, 1, ""),
-        (["a"] * 6 + ["b"] * 4, 0.1, 4, ""),
+        (["a"] * 9 + ["b"], 0.1, 1, None),
+        (["a"] * 6 + ["b"] * 4, 0.1, 4, None),
     ],
 )
 def test_few_records(texts: list[str], share: float, validation: int, why: str):
@@ -152,7 +153,7 @@ def test_the_greatest_seed():
 
 def test_nobody_goes_on_without_a_record_unasked():
     reading = read_corpus(b'"a"\n5\n"b"\nx\n', "a.jsonl")
-    with pytest.raises(FaultyRecords, match="line 2: .* got 5, and 1 more record at fault; mend the file") as caught:
+    with pytest.raises(FaultyRecords, match="line 2: .* got 5, and 1 more faulty record; fix the file") as caught:
         split(reading)
     assert caught.value.faults == reading.faults and len(reading.faults) == 2
     made = split(reading, skip_faults=True)
@@ -187,7 +188,7 @@ def test_the_bundled_corpus_is_the_same_either_way(data):
 
 def test_a_file_can_be_split_anew():
     reading = read_corpus(OWN, "own.json")
-    with pytest.raises(ValueError, match="own.json brings its own 3 validation records: leave the share out"):
+    with pytest.raises(ValueError, match="own.json brings 3 validation records of its own: leave the share out"):
         split(reading, share=0.2)
     made = split(reading, anew=True, share=0.4)
     assert (made.kind, made.leaked) == ("records", 0)
@@ -205,7 +206,7 @@ def test_a_file_that_names_no_validation_records():
 # One continuous text.
 
 
-def check_cut(text: str, made: Split) -> str:
+def check_cut(text: str, made: CorpusSplit) -> str:
     """The validation text, when the two parts together are the text."""
     (train,), (validation,) = made.corpus.train, made.corpus.validation
     assert train.text + validation.text == text and made.kind == "continuous"
@@ -217,8 +218,12 @@ def test_cut_between_paragraphs_before_lines():
     text = "word word\n" * 85 + "\n" + "word word\n" * 15
     made = split(whole(text))
     assert check_cut(text, split(whole(text), share=0.15)).count("word") == 30
-    assert made.cut == "between two lines, after 901 of 1,001 characters, at line 92", "the paragraph is too far off"
-    assert split(whole(text), share=0.14).cut == "between two paragraphs, after 851 of 1,001 characters, at line 87"
+    assert made.cut == "The text is cut after 901 of 1,001 characters, at line 92. The cut is between two lines.", (
+        "the paragraph is too far off"
+    )
+    assert split(whole(text), share=0.14).cut == (
+        "The text is cut after 851 of 1,001 characters, at line 87. The cut is between two paragraphs."
+    )
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -227,14 +232,15 @@ def test_cut_after_a_line_end(end: str):
     assert check_cut(text, split(whole(text))) == f"some line{end}" * 10
     paragraphs = f"some line{end}{end}" * 100
     made = split(whole(paragraphs))
-    assert made.cut.startswith("between two paragraphs") and made.corpus.validation[0].text.startswith("some")
+    assert made.cut.endswith("The cut is between two paragraphs.") and made.corpus.validation[0].text.startswith("some")
 
 
 def test_a_line_is_cut_only_when_it_is_long():
     for piece, border in (("word ", "two words"), ("天地玄黄。", "two words"), ("a", "two characters")):
         text = piece * (5000 // len(piece))
         made = split(whole(text))
-        assert made.cut.startswith(f"within a line, between {border}, after 4,500 of 5,000 characters, at line 1")
+        assert made.cut.startswith("The text is cut after 4,500 of 5,000 characters, at line 1.")
+        assert made.cut.endswith(f"The cut is within a line, between {border}.")
         assert check_cut(text, made) == piece * (500 // len(piece))
         short = split(whole(piece * 3))
         assert short.corpus.train[0].text == piece * 3 and not short.corpus.validation

@@ -8,9 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.corpus.batches import IGNORE, batch_records
+from minigpt.corpus.batches import batch_records
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.windows import window_stream
+from minigpt.model.loss import IGNORE
 from minigpt.presets import configured, preset
 from minigpt.tokenizers.byte_bpe import BOS, EOS, PAD, ByteBPE
 from minigpt.training.loop import Evaluation, evaluation_rows
@@ -30,7 +31,7 @@ def test_stream_by_hand():
     windows = window_stream(["ab", "c"], BYTES, length=4)
     assert windows.ids.tolist() == [BOS, A, B, EOS, BOS, C, EOS, PAD, PAD, PAD, PAD]
     assert windows.targets.tolist() == [A, B, EOS, IGNORE, C, EOS, *[IGNORE] * 5]
-    assert (windows.slots, windows.scored, len(windows), windows.pass_rows.tolist()) == (7, 5, 4, [0, 4])
+    assert (windows.slots, windows.target_count, len(windows), windows.pass_rows.tolist()) == (7, 5, 4, [0, 4])
     batch = windows.select(torch.tensor([4]))
     assert (batch.ids.tolist(), batch.valid.tolist()) == ([[BOS, C, EOS, PAD]], [[True, True, True, False]])
     assert windows.select(torch.tensor([4]), trimmed=True).ids.tolist() == [[BOS, C, EOS]]
@@ -42,7 +43,7 @@ def test_one_pass_scores_every_pair_of_the_records_once(texts, length):
     records = batch_records(texts, BYTES, context_length=64)
     expected = Counter(scored_pairs(records, records.pass_rows))
     assert Counter(scored_pairs(windows, windows.pass_rows)) == expected
-    assert windows.scored == expected.total()
+    assert windows.target_count == expected.total()
 
 
 @given(st.text("ab", min_size=1, max_size=30), st.integers(1, 9))

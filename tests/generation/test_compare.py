@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from minigpt.corpus.corpus import Record, bundled_corpus
+from minigpt.corpus.corpus import Record
+from minigpt.corpus.library import bundled_corpus
 from minigpt.generation.compare import HEADER, Comparison, measure, to_csv, to_markdown
 from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.generation.stepping import generate, prompt_ids

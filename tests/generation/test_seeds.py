@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from minigpt.config import LARGEST_SAMPLE_SEED
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.generation.compare import measure
 from minigpt.generation.seeds import SeedComparison
 from minigpt.generation.settings import PRESETS, SampleConfig

@@ -8,7 +8,7 @@ import torch
 
 from minigpt.config import ModelConfig, TrainConfig
 from minigpt.corpus.batches import batch_records
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.generation.drawing import draw_with_dice, new_generator, throw_dice
 from minigpt.generation.measures import first_difference
 from minigpt.generation.settings import PRESETS, SampleConfig
@@ -34,7 +34,7 @@ def told_model(*ids: int) -> MiniGPT:
     model = drawn_model(context=8)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            parameter.fill_(1.0 if name.endswith("scale") else 0.0)
+            parameter.fill_(1.0 if name.endswith("weight") else 0.0)
         for position, id in enumerate(ids):
             model.position_embedding[position, position] = 1.0
             model.head[position, id] = 1.0

@@ -56,8 +56,8 @@ def changed(path: Path, tokenizer=TRAINED, model: dict | None = None, **changes)
 def pairs(tmp_path_factory) -> dict[str, tuple]:
     """Our tokenizer and Hugging Face's, after export and after import."""
     folder = tmp_path_factory.mktemp("pairs")
-    bpe, chars, theirs = (exported(TRAINED, folder / "bpe.json"), exported(CHARS, folder / "chars.json"),
-                          peer(folder / "peer.json"))  # fmt: skip
+    bpe, chars = exported(TRAINED, folder / "bpe.json"), exported(CHARS, folder / "chars.json")
+    theirs = peer(folder / "peer.json")
     found = import_tokenizer(folder / "peer.json")
     return {
         "bpe": (TRAINED, bpe),
@@ -143,7 +143,7 @@ BYTES = {"vocab": {chr(i): i for i in range(256)}}
     ("changes", "model", "sentence"),
     [
         ({"normalizer": {"type": "NFC"}}, {}, "has the normalizer NFC, which changes texts"),
-        ({"added_tokens": [{"id": 0, "content": "<s>"}]}, {}, r"cuts the added tokens \['<s>'\] out of typed text"),
+        ({"added_tokens": [{"id": 0, "content": "<s>"}]}, {}, r"finds the added tokens \['<s>'\] in typed text"),
         ({"truncation": {"max_length": 5}}, {}, "has truncation"),
         ({"padding": {"pad_id": 0}}, {}, "has padding"),
         ({"post_processor": {"type": "TemplateProcessing"}}, {}, "post-processor TemplateProcessing, which adds ids"),
@@ -160,11 +160,11 @@ BYTES = {"vocab": {chr(i): i for i in range(256)}}
         ({}, {"merges": None}, "needs a vocab object and a list of merges"),
         ({}, {"merges": ["a b c"]}, "merge 0 must join two pieces, got 'a b c'"),
         ({}, {"merges": [["a", 5]]}, "merge 0 must join two pieces"),
-        ({}, {"merges": [["ab", "c"]]}, "merge 0 joins 'ab', which is no byte, and no earlier merge makes it"),
+        ({}, {"merges": [["ab", "c"]]}, "merge 0 joins 'ab', which is not a byte, and no earlier merge makes it"),
         ({}, {"merges": [["a", "b"], ["a", "b"]]}, "merge 1 makes 'ab' again"),
         ({}, {"merges": [["a", "b"], ["b", "c"], ["ab", "c"], ["a", "bc"]]}, "merge 3 makes 'abc' again"),
-        ({}, {"merges": []}, "with id 259 is no byte, and no merge makes it"),
-        ({}, BYTES | {"merges": []}, r"its piece '\\x00' with id 0 is no byte"),
+        ({}, {"merges": []}, "with id 259 is not a byte, and no merge makes it"),
+        ({}, BYTES | {"merges": []}, r"its piece '\\x00' with id 0 is not a byte"),
         ({}, {"vocab": {}}, "its piece 'Ā' has no id"),
     ],
 )
@@ -191,7 +191,7 @@ def test_numbers_with_holes_are_refused(tmp_path: Path):
 @pytest.mark.parametrize(
     ("changes", "model", "sentence"),
     [
-        ({"pre_tokenizer": {"type": "Whitespace"}}, {}, "must cut at every character"),
+        ({"pre_tokenizer": {"type": "Whitespace"}}, {}, "must split at every character"),
         ({}, {"unk_token": "‹PAD›"}, "gives all unknown characters the id of '‹PAD›'"),
         ({}, {"vocab": {"a": 1, "b": 0}}, "ids must follow the order of the characters: a has 1, not 0"),
         ({}, {"vocab": {"a": 0, "bc": 1}}, "its piece 'bc' is not one character"),

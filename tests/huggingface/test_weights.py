@@ -209,23 +209,24 @@ def test_every_tensor_that_does_not_fit_is_named_at_once(tmp_path: Path):
         with pytest.raises(ValueError) as raised:
             read(tmp_path)
         assert str(raised.value) == (
-            f"the weights in {tmp_path} do not fit its config.json: the folder lacks h.1.mlp.c_fc.bias, ln_f.weight; "
-            "has unexpected lm_head.bias, transformer.extra; holds transformer.ln_f.bias of type I64 in place of F64, "
-            "F32, F16, BF16, transformer.wpe.weight of shape (24, 19) in place of (19, 24)"
+            f"the weights in {tmp_path} do not fit its config.json: these tensors are missing: h.1.mlp.c_fc.bias, "
+            "ln_f.weight; these tensors are unexpected: lm_head.bias, transformer.extra; transformer.ln_f.bias has the "
+            "type I64, it must be one of F64, F32, F16, BF16; transformer.wpe.weight has the shape (24, 19), it must "
+            "be (19, 24)"
         )
 
 
 def test_long_lists_are_counted(tmp_path: Path):
     published(tmp_path)
     rewrite(tmp_path, lambda tensors: {f"_orig_mod.{name}": tensor for name, tensor in tensors.items()})
-    with pytest.raises(ValueError, match="lacks .* and 20 more; has unexpected _orig_mod.transformer.* and 20 more"):
+    with pytest.raises(ValueError, match="missing: .* and 20 more; .* unexpected: _orig_mod.transformer.* and 20 more"):
         load_gpt2(tmp_path)
 
 
 def test_a_tensor_that_is_there_twice(tmp_path: Path):
     published(tmp_path)
     rewrite(tmp_path, lambda tensors: tensors | {"wpe.weight": torch.zeros(19, 24)})
-    with pytest.raises(ValueError, match="holds wpe.weight twice, as .*wpe.weight and as"):
+    with pytest.raises(ValueError, match="has wpe.weight twice, as .*wpe.weight and as"):
         load_gpt2(tmp_path)
 
 
@@ -275,8 +276,10 @@ def test_missing_keys_have_the_values_of_the_format(tmp_path: Path):
     peer = GPT2Config(**TINY)
     assert (config.activation, config.ffn_width, config.tied_head) == ("gelu_tanh", 96, True)
     assert (config.norm_epsilon, config.dropout, config.init_std) == (
-        peer.layer_norm_epsilon, peer.attn_pdrop, peer.initializer_range,
-    )  # fmt: skip
+        peer.layer_norm_epsilon,
+        peer.attn_pdrop,
+        peer.initializer_range,
+    )
 
 
 def test_the_activation_has_the_form_it_names(tmp_path: Path):

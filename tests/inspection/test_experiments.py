@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.corpus.batches import IGNORE, Batch, batch_records
+from minigpt.corpus.batches import Batch, batch_records
 from minigpt.inspection import experiments
 from minigpt.inspection.edit import another_id, edit_token
 from minigpt.inspection.sources import BUNDLED_RUN, preset_model, run_model
 from minigpt.model import attention
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.loss import IGNORE
 from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import BOS, EOS, ByteBPE
 
@@ -30,12 +31,12 @@ def tiny(text="Hi you", **changes) -> tuple[MiniGPT, Batch]:
 
 @pytest.mark.parametrize("name", ["mg-1", "chapter-7"])
 @pytest.mark.parametrize("text", [TEXT, "x", "法国的首都叫巴黎。", "the cat the cat"])
-def test_all_checks_pass_on_the_presets(name, text):
+def test_all_checks_unhooked_the_presets(name, text):
     model, tokenizer = preset_model(name)
     assert [check for check in experiments.all_checks(model, tokenizer, text) if not check.passed] == []
 
 
-def test_all_checks_pass_on_the_trained_run_and_its_differences_are_tight():
+def test_all_checks_unhooked_the_trained_run_and_its_differences_are_tight():
     checks = {check.name: check for check in experiments.all_checks(*run_model(BUNDLED_RUN), TEXT)}
     assert len(checks) == 12 and all(check.passed for check in checks.values())
     assert checks["future_token"].difference == 0.0
@@ -53,7 +54,7 @@ def test_all_checks_pass_on_the_trained_run_and_its_differences_are_tight():
         {"heads": 8, "context_length": 300},
     ],
 )
-def test_all_checks_pass_on_any_config(changes):
+def test_all_checks_unhooked_any_config(changes):
     model, _ = tiny(**changes)
     model.train()  # checks are about the function without dropout; the mode of the given model stays
     checks = experiments.all_checks(model, TOKENIZER, "Hi you")

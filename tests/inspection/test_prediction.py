@@ -35,7 +35,7 @@ def test_the_published_softmax_of_mg_1():
 def test_every_loss_is_the_models_own(name: str, step: int, allowed: float):
     batch, trace = traced(*load_source(name, step), "The key is red. Answer: red.")
     own = position_losses(trace.logits.values, batch.targets)[0]
-    for position in range(batch.scored):
+    for position in range(batch.target_count):
         steps = predict(trace.logits.at(position)).steps(batch.targets[0, position].item())
         assert steps.loss == pytest.approx(own[position].item(), abs=allowed)
         assert steps.probability == pytest.approx(exp(-steps.loss), abs=1e-12)

@@ -114,7 +114,7 @@ def test_traced_attention_equals_a_scalar_loop(grid_model: MiniGPT, tolerance: f
 
 def test_head_owns_neighbouring_coordinates():
     config = ModelConfig(vocab_size=4, context_length=4, width=6, heads=3, layers=1, ffn_width=4)
-    attention = CausalSelfAttention(config, torch.float64)
+    attention = CausalSelfAttention(config, 0, torch.float64)
     x = torch.arange(12).reshape(1, 2, 6)
     heads = attention.split(x)
     assert heads.shape == (1, 3, 2, 2)

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from minigpt.config import to_dict
-from minigpt.model.checkpoints import FORMAT, load_checkpoint, save_checkpoint
+from minigpt.model.checkpoints import FORMAT, load_checkpoint, save_checkpoint, stored_name
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.byte_bpe import ByteBPE
 
@@ -74,9 +74,14 @@ def test_another_config_of_equal_shapes_is_refused(small, path: Path, name: str,
         load_checkpoint(path, replace(model.config, **{name: value}))
 
 
+def stored(model: MiniGPT) -> dict[str, torch.Tensor]:
+    """The tensors of a model by their names in files."""
+    return {stored_name(name): tensor for name, tensor in model.state_dict().items()}
+
+
 def test_missing_and_unexpected_tensors_are_named(small, path: Path):
     model = small()
-    state = dict(model.state_dict())
+    state = stored(model)
     lost = {name: tensor for name, tensor in state.items() if name != "final_norm.scale"}
     with pytest.raises(ValueError, match=r"lacks \['final_norm.scale'\] and has unexpected nothing"):
         load_checkpoint(write(path, model, lost))
@@ -89,13 +94,13 @@ def test_missing_and_unexpected_tensors_are_named(small, path: Path):
 
 def test_another_shape_is_refused(small, path: Path):
     model = small()
-    state = dict(model.state_dict()) | {"head": torch.zeros(8, 21, dtype=torch.float64)}
+    state = stored(model) | {"head": torch.zeros(8, 21, dtype=torch.float64)}
     with pytest.raises(ValueError, match=r"head has shape \(8, 21\), the config says \(8, 20\)"):
         load_checkpoint(write(path, model, state))
 
 
 def test_another_dtype_is_refused(small, path: Path):
-    single = {name: tensor.float() for name, tensor in small().state_dict().items()}
+    single = {name: tensor.float() for name, tensor in stored(small()).items()}
     with pytest.raises(ValueError, match="token_embedding is stored as F32, the config says float64"):
         load_checkpoint(write(path, small(), single))
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.linear import linear
+from minigpt.model.layers import linear
 from minigpt.model.loss import loss
 
 IDS = torch.tensor([[3, 7, 7, 0, 19, 4, 11, 2], [5, 1, 9, 16, 8, 8, 3, 12]])
@@ -25,8 +25,8 @@ def affine(row: list[float], matrix: list[list[float]], bias: list[float] | None
 def norm(row: list[float], weights: dict, name: str, epsilon: float) -> list[float]:
     mean = sum(row) / len(row)
     variance = sum((x - mean) ** 2 for x in row) / len(row)
-    scale, offset = weights[f"{name}.scale"], weights[f"{name}.offset"]
-    return [(x - mean) / sqrt(variance + epsilon) * s + o for x, s, o in zip(row, scale, offset, strict=True)]
+    weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
+    return [(x - mean) / sqrt(variance + epsilon) * s + o for x, s, o in zip(row, weight, bias, strict=True)]
 
 
 ACTIVATIONS = {
@@ -221,7 +221,7 @@ def test_initialisation_of_several_blocks(small, dtype: str):
         assert torch.equal(block.attention.output, draw(8, 8))
         assert torch.equal(block.ffn.w1, draw(8, 12))
         assert torch.equal(block.ffn.w2, draw(12, 8))
-        assert (block.attention.qkv_bias == 0).all() and (block.norm2.scale == 1).all()
+        assert (block.attention.qkv_bias == 0).all() and (block.norm2.weight == 1).all()
     assert torch.equal(model.head, draw(8, 20))
 
 

@@ -5,8 +5,7 @@ from math import log
 import pytest
 import torch
 
-from minigpt.corpus.batches import IGNORE
-from minigpt.model.loss import loss, position_losses, summed_loss
+from minigpt.model.loss import IGNORE, loss, position_losses, summed_loss
 
 
 def two_records(slots: int) -> tuple[torch.Tensor, torch.Tensor]:

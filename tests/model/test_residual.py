@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from minigpt.corpus.corpus import bundled_corpus
-from minigpt.inspection.derivation import worked
+from minigpt.corpus.library import bundled_corpus
 from minigpt.inspection.experiments import all_checks
-from minigpt.inspection.recompute import recompute
 from minigpt.inspection.sources import preset_tokenizer
+from minigpt.inspection.stages import derive, formula, recomputed
 from minigpt.model.cache import KVCache
 from minigpt.model.checkpoints import load_checkpoint, save_checkpoint
 from minigpt.model.gpt import MiniGPT
@@ -34,15 +33,15 @@ def by_hand(model: MiniGPT, ids: torch.Tensor) -> torch.Tensor:
     c = model.config
     x = model.token_embedding[ids] + model.position_embedding[: len(ids)]  # (T, C)
     for block in model.blocks:
-        normed = torch.layer_norm(x, (c.width,), block.norm1.scale, block.norm1.offset, c.norm_epsilon)
+        normed = torch.layer_norm(x, (c.width,), block.norm1.weight, block.norm1.bias, c.norm_epsilon)
         parts = (normed @ block.attention.qkv).chunk(3, -1)
         q, k, v = (part.unflatten(-1, (c.heads, -1)).transpose(0, 1) for part in parts)  # (H, T, D)
         later = torch.ones(len(ids), len(ids)).triu(1) > 0
         scores = (q @ k.mT / c.head_width**0.5).masked_fill(later, -torch.inf)
         x = (scores.softmax(-1) @ v).transpose(0, 1).flatten(1) @ block.attention.output
-        normed = torch.layer_norm(x, (c.width,), block.norm2.scale, block.norm2.offset, c.norm_epsilon)
+        normed = torch.layer_norm(x, (c.width,), block.norm2.weight, block.norm2.bias, c.norm_epsilon)
         x = (normed @ block.ffn.w1 + block.ffn.b1).relu() @ block.ffn.w2 + block.ffn.b2
-    x = torch.layer_norm(x, (c.width,), model.final_norm.scale, model.final_norm.offset, c.norm_epsilon)
+    x = torch.layer_norm(x, (c.width,), model.final_norm.weight, model.final_norm.bias, c.norm_epsilon)
     return x @ model.head + model.head_bias
 
 
@@ -65,17 +64,17 @@ def test_stages_say_so(bare: MiniGPT):
     for block in trace.blocks:
         assert torch.equal(block.residual1.values, block.attention_output.values)
         assert torch.equal(block.block_output.values, block.ffn_output.values)
-        assert (block.residual1.formula, block.block_output.formula) == ("R = O", "Y = G")
+        assert [formula(stage, trace.config) for stage in (block.residual1, block.block_output)] == ["R = O", "Y = G"]
 
 
 def test_recomputed_and_worked(bare: MiniGPT):
     trace = bare.trace(IDS)
     for stage in trace.stages:
-        assert recompute(bare, trace, stage, 5).agrees, stage.name
+        assert recomputed(bare, trace, stage, 5).agrees, stage.name
     block = trace.blocks[1]
     cases = ((block.residual1, "attention_output", "R[3] = O[3]"), (block.block_output, "ffn_output", "Y[3] = G[3]"))
     for stage, branch, line in cases:
-        work = worked(bare, trace, stage, 5, 3)
+        work = derive(bare, trace, stage, 5, 3)
         assert (work.symbols, work.inputs, work.value) == (line, (branch,), work.shown)
 
 
@@ -90,9 +89,9 @@ def test_decoding_with_the_cache(bare: MiniGPT):
 def test_fused_training_path(small):
     model = small(residual=False, layers=2).train()
     results = []
-    for keep in ({}, {"keep": lambda name, values: values}):
+    for hooked in ({}, {"hook": lambda name, values: values}):
         model.zero_grad()
-        logits = model(IDS, **keep)
+        logits = model(IDS, **hooked)
         loss(logits, IDS.roll(-1, 1)).backward()
         results.append([logits, *(parameter.grad.clone() for parameter in model.parameters())])
     assert all((one - other).abs().max() < 1e-12 for one, other in zip(*results, strict=True))

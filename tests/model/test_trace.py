@@ -1,14 +1,14 @@
 """The trace is the forward: same numbers bit for bit, copies, the right code lines, the right positions."""
 
 import ast
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import torch
 
+from minigpt.inspection.stages import BLOCK_STAGES, STAGES, formula
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.trace import BLOCK_STAGES, BlockTrace, Trace
+from minigpt.model.trace import Trace
 
 IDS = torch.tensor([[3, 7, 7, 0, 19, 4], [5, 1, 9, 16, 8, 8]])
 VALID = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
@@ -45,7 +45,7 @@ def test_each_stage_follows_from_the_stages_shown(grid_model: MiniGPT, tolerance
         x = block.block_output.values
     centred = x - x.mean(-1, keepdim=True)
     normed = centred / (x.var(-1, unbiased=False, keepdim=True) + model.config.norm_epsilon).sqrt()
-    final = normed * model.final_norm.scale + model.final_norm.offset
+    final = normed * model.final_norm.weight + model.final_norm.bias
     assert (trace.final_norm.values - final).abs().max() <= tolerance * 10
     bias = 0 if model.head_bias is None else model.head_bias
     logits = trace.final_norm.values @ model.head_matrix + bias
@@ -83,24 +83,32 @@ def test_every_source_line_computes_its_stage(small, root: Path):
         assert source.text == line.strip()
         assert not source.file.startswith(("/", "."))
         name = "ffn_activation" if stage.name == "ffn_gelu" else stage.name
-        assert f'keep("{name}"' in source.text
-        [call] = [node for node in ast.walk(ast.parse(source.text.removeprefix("return "))) if _keeps(node, name)]
+        assert f'hook("{name}"' in source.text
+        [call] = [
+            node for node in ast.walk(ast.parse(source.text.removeprefix("return "))) if _is_hook_call(node, name)
+        ]
         assert len(call.args) == 2, "the line shows the expression, not just a name"
 
 
-def _keeps(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "keep" and node.args[0].value == name
+def _is_hook_call(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "hook" and node.args[0].value == name
 
 
 def test_order_and_names(small):
     trace = small(layers=3, activation="gelu_tanh").trace(IDS)
     assert len(trace.stages) == 4 + 20 * 3
-    inner = [("ffn_gelu_tanh" if name == "ffn_activation" else name) for name in BLOCK_STAGES]
+    inner = [{"ffn_activation": "ffn_gelu_tanh"}.get(spec.kind, spec.kind) for spec in BLOCK_STAGES]
     names = ["token_embedding", "position_embedding", *inner * 3, "final_norm", "logits"]
     assert [stage.name for stage in trace.stages] == names
     assert [stage.block for stage in trace.stages] == [None] * 2 + [0] * 20 + [1] * 20 + [2] * 20 + [None] * 2
-    assert [field.name for field in fields(BlockTrace)] == list(BLOCK_STAGES)
-    assert all(stage.formula for stage in trace.stages)
+    assert all(formula(stage, trace.config) for stage in trace.stages)
+
+
+def test_the_forward_passes_the_declared_stages_and_no_other(small):
+    one = small().trace(IDS)
+    assert [stage.kind for stage in one.stages] == [spec.kind for spec in STAGES]
+    three = small(layers=3).trace(IDS)
+    assert [stage.kind for stage in three.stages[2:-2]] == [spec.kind for spec in BLOCK_STAGES] * 3
 
 
 def test_a_stage_by_name(small):
@@ -124,7 +132,7 @@ def test_values_at_a_position(small):
 
 
 def formulas(trace: Trace) -> dict[str, str]:
-    return {stage.name: stage.formula for stage in trace.stages}
+    return {stage.name: formula(stage, trace.config) for stage in trace.stages}
 
 
 def test_formulas_say_which_biases_there_are(small):
@@ -137,5 +145,6 @@ def test_formulas_say_which_biases_there_are(small):
 
 
 def test_block_input_names_the_block_before(small):
-    first, second = (block.block_input.formula for block in small(layers=2).trace(IDS).blocks)
+    trace = small(layers=2).trace(IDS)
+    first, second = (formula(block.block_input, trace.config) for block in trace.blocks)
     assert (first, second) == ("X = E + P", "X = block_output of block 0")

@@ -141,7 +141,7 @@ class Chosen:
 
     def __init__(self, name: str, text: str, block: int = 0, head: int = 0):
         self.model, self.tokenizer, self.batch, self.trace = traced(name, 0, text)
-        self.block, self.head, self.length = block, head, self.batch.scored
+        self.block, self.head, self.length = block, head, self.batch.target_count
         self.slots = self.batch.ids.shape[1]
         self.label = self.tokenizer.piece_label
 

@@ -6,9 +6,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from minigpt.corpus.bundled import bundled_keys
-from minigpt.corpus.corpus import bundled_corpus, load_corpus
-from minigpt.corpus.library import corpora_of
+from minigpt.corpus.library import bundled_corpus, bundled_keys, corpora_of, load_corpus
 from minigpt.training.runs.run import Run
 from minigpt.ui.shared import corpora, tokenizing, trainer
 from tests.pages.app import APP, open_app, unfold
@@ -177,7 +175,7 @@ def test_western_european_bytes_offer_the_likely_encoding_first():
 @pytest.mark.parametrize(("content", "kind"), [(b"", "it is empty (0 bytes)"), (b" \r\n", "white space")])
 def test_an_empty_file_is_refused_and_takes_no_place(content, kind):
     at = upload(open_app("corpus"), "none.txt", content)
-    assert "Not taken: none.txt has no usable records" in errors(at)[0] and kind in errors(at)[0]
+    assert "The file was not taken: none.txt has no usable records" in errors(at)[0] and kind in errors(at)[0]
     assert corpora_of(at.session_state["minigpt_browser"]) == [] and "It looks like" not in said(at)
 
 
@@ -236,7 +234,7 @@ def test_a_corpus_that_is_not_read_to_its_end_is_named_on_the_training_page():
 def test_a_corpus_without_validation_trains_and_says_so(kept):
     at = upload(open_app("corpus"), "one.txt", "hi")
     at.segmented_control(key=f"corpus_shown_{choice_of(at)}").set_value("validation").run()
-    assert "No record validates" in at.info[0].value
+    assert "There is no validation record" in at.info[0].value
     at.session_state["train_more"] = True
     press(at, "corpus_train", "training")
     at.number_input(key="train_mg-1_steps").set_value(5).run()
@@ -252,11 +250,11 @@ def test_a_corpus_without_validation_trains_and_says_so(kept):
 def test_duplicates_are_grouped_and_counted():
     at = upload(open_app("corpus"), "ten.txt", "".join(f"line {i}\n" for i in range(10)) * 10)
     tab(at, "Split")
-    assert "10 different texts; 90 duplicates grouped" in said(at)
+    assert "Different texts: 10; duplicates: 90, each grouped" in said(at)
     key = choice_of(at)
     assert metrics(at)["Training + validation"] == "90 + 10"
     at.radio(key=f"corpus_split_duplicates_{key}").set_value("apart").run()
-    assert "validation records stand in the training split too" in said(at)
+    assert "validation records are also in the training split" in said(at)
     at.radio(key=f"corpus_split_duplicates_{key}").set_value("drop").run()
     assert metrics(at)["Training + validation"] == "9 + 1"
     before = texts(at)
@@ -271,7 +269,7 @@ def test_long_records_are_listed_with_two_ways_on():
     tab(at, "Batches")
     key = choice_of(at)
     at.number_input(key=f"corpus_context_{key}").set_value(3).run()
-    assert "records do not fit into 3 positions. None is ever cut" in said(at)
+    assert "records do not fit into 3 positions. Records are never cut" in said(at)
     assert at.dataframe[-1].value["positions"].is_monotonic_decreasing
     at.button(key="corpus_longer").click().run()
     assert "Every record fits" in said(at)
@@ -298,7 +296,7 @@ def test_unusable_files_get_one_sentence_and_the_page_stays():
 def test_a_file_beyond_the_limit_is_refused_before_it_is_kept(kept, monkeypatch):
     monkeypatch.setenv("MINIGPT_UPLOAD_BYTES", "100")
     at = upload(open_app("corpus"), "a.txt", "x" * 101)
-    assert errors(at) == ["Not taken: a.txt has 101 bytes, at most 100 are read (MINIGPT_UPLOAD_BYTES)."]
+    assert errors(at) == ["The file was not taken: a.txt has 101 bytes, at most 100 are read (MINIGPT_UPLOAD_BYTES)."]
     assert not (kept / "corpora").exists() and metrics(at)["Training + validation"] == "24 + 8"
 
 
@@ -341,7 +339,7 @@ def test_hostile_names_and_texts_are_shown_to_the_letter():
 def test_a_large_corpus_is_learned_by_a_process_and_start_waits_for_it(kept, monkeypatch):
     monkeypatch.setattr(tokenizing, "SMALL", 100)
     at = upload(open_app("corpus"), "keys.txt", LINES)
-    assert metrics(at)["Tokens"] == "–" and "learned in a process of its own" in said(at)
+    assert metrics(at)["Tokens"] == "–" and "a separate process learns its tokenizer" in said(at)
     at.button(key="corpus_learn").click().run()
     assert not at.error
     wait_for_tokenizer(at)
@@ -376,7 +374,7 @@ def test_a_job_is_found_again_cancelled_and_ends_with_its_corpus(kept, monkeypat
     assert not at.error and at.button(key="corpus_learn")
     at.button(key="corpus_learn").click().run()
     folder = next((kept / "corpora" / key / "tokenizers").glob("*/*"))
-    assert tokenizing.learning().state(folder).going
+    assert tokenizing.learning().state(folder).status.active
     at.button(key="corpus_delete_now").click().run()
     assert not at.error and not (kept / "corpora" / key).exists()
     assert tokenizing.learning().state(folder).status == "none"
@@ -408,7 +406,7 @@ def wait_until_finished(id: str) -> None:
 
 
 def wait_for_tokenizer(at) -> None:
-    folder = next(iter((corpora.shelf() / choice_of(at) / "tokenizers").glob("*/*")))
+    folder = next(iter((corpora.CORPORA.root / choice_of(at) / "tokenizers").glob("*/*")))
     while (state := tokenizing.learning().state(folder)).status != "finished":
-        assert state.going, state
+        assert state.status.active, state
         time.sleep(0.05)

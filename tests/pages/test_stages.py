@@ -4,9 +4,8 @@ import pytest
 import torch
 
 from minigpt.corpus.batches import batch_records
-from minigpt.inspection.derivation import worked
-from minigpt.inspection.recompute import stage_kind
 from minigpt.inspection.sources import load_source
+from minigpt.inspection.stages import derive
 from minigpt.ui.base.workspace import DEFAULT_TEXT
 from minigpt.ui.stages import grid as stage_grid
 from tests.pages.app import open_app
@@ -53,8 +52,8 @@ def test_walking_through_all_stages_shows_the_traces_numbers(model_name):
     assert at.button(key="stage_previous").disabled
     for number, stage in enumerate(trace.stages, start=1):
         assert not at.exception
-        place = first_place(stage_kind(trace, stage), batch, 5)
-        work = worked(model, trace, stage, 5, place)
+        place = first_place(stage.kind, batch, 5)
+        work = derive(model, trace, stage, 5, place)
         assert address(at, "stage") == stage.name
         assert stage.block is None or address(at, "block") == str(stage.block)
         assert at.subheader[0].value.startswith(stage.name.replace("_", r"\_"))

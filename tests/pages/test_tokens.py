@@ -33,7 +33,7 @@ def test_the_table_of_inputs_and_targets_is_the_records_own():
 
 def test_slots_say_what_the_mean_divides_by():
     at = open_panel(open_app("tokens", model="mg-1", text=RED), "Slots and padding")
-    assert any("15 scored positions, 49 padding slots" in text.value for text in at.markdown)
+    assert any("Scored positions: 15. Padding slots: 49." in text.value for text in at.markdown)
     loss = {metric.label: float(metric.value.split()[0]) for metric in at.metric}
     right, wrong = loss["Sum of losses ÷ 15 scored positions"], loss["Wrong: ÷ all 64 slots"]
     assert right * 15 == pytest.approx(wrong * 64, abs=1e-7)
@@ -41,7 +41,7 @@ def test_slots_say_what_the_mean_divides_by():
     assert len(rows) == 3 and all(len(row["hovertext"]) == 64 for row in rows)
 
 
-def test_the_replay_steps_through_the_merges_and_starts_anew_with_a_new_text():
+def test_the_replay_steps_through_the_merges_and_starts_over_with_a_new_text():
     at = open_app("tokens", text=RED)
     assert at.slider(key="replay_step").value == 0
     assert at.button(key="replay_back").disabled
@@ -117,7 +117,7 @@ def test_characters_are_tokens_and_nothing_is_merged():
 def test_a_character_without_an_id_is_named_with_its_place_and_one_click_leads_on():
     at = open_app("tokens", model="poems", text="红色🙂的")
     assert not at.title
-    assert "'🙂' at 2" in at.error[0].value.replace("\\", "")
+    assert "2 '🙂'" in at.error[0].value.replace("\\", "")
     assert at.session_state["workspace"].text == "红色🙂的"
     at.button(key="use_fitting").click().run()
     assert not at.error and not at.exception and at.title

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from minigpt.corpus.corpus import Corpus, Record, bundled_corpus
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.library import bundled_corpus
 from minigpt.inspection.sources import BUNDLED_RUN, load_source, source_steps
 from minigpt.presets import preset
 from minigpt.tokenizers.labels import visible_label

@@ -7,20 +7,13 @@ import pytest
 import torch
 
 from minigpt.config import TrainConfig
+from minigpt.inspection.stages import trace_bytes
+from minigpt.inspection.trace_memory import check_trace, tracing_bytes
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.size_limits import LARGE, building_bytes, check_model, one_at_a_time
 from minigpt.presets import PRESETS, preset
-from minigpt.sizing.memory import (
-    LARGE,
-    building_bytes,
-    check_model,
-    check_trace,
-    memory,
-    one_at_a_time,
-    readable_bytes,
-    trace_bytes,
-    tracing_bytes,
-)
+from minigpt.sizing.memory import memory, readable_bytes
 from minigpt.training.optimizer import Adam
 
 

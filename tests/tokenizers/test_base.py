@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from minigpt.tokenizers import base
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.chars import Chars
@@ -16,10 +17,27 @@ from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
 from minigpt.tokenizers.renumbered import RenumberedBPE
 
 EDGES = [
-    "", "Press <|eos|> to stop", "a<|eos|>b", "<|eos|", "<|bos|>", "<|pad|>", "‹EOS›", END, f"a{END}b",
-    "γ is ?", "e\u0301\u00e9",
-    "👩\u200d👩\u200d👧", "a\r\nb", "a\0b", "a\ufeffb", "end   ", "   ", "\n\n\t\t", "ﬁ①", "😀",
-]  # fmt: skip
+    "",
+    "Press <|eos|> to stop",
+    "a<|eos|>b",
+    "<|eos|",
+    "<|bos|>",
+    "<|pad|>",
+    "‹EOS›",
+    END,
+    f"a{END}b",
+    "γ is ?",
+    "e\u0301\u00e9",
+    "👩\u200d👩\u200d👧",
+    "a\r\nb",
+    "a\0b",
+    "a\ufeffb",
+    "end   ",
+    "   ",
+    "\n\n\t\t",
+    "ﬁ①",
+    "😀",
+]
 TEXT = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"])), st.lists(st.sampled_from(EDGES), max_size=6).map("".join)
 )
@@ -95,11 +113,11 @@ def test_pieces_are_told_apart(name: str):
 
 
 @pytest.mark.parametrize("name", ["chars", *TOKENIZERS])
-def test_half_a_character_is_refused(name: str):
+def test_an_unpaired_surrogate_is_refused(name: str):
     text = json.loads('"ab\\ud83d"')
     tokenizer = fitting(name, "ab")
     for call in (tokenizer.encode, tokenizer.encode_steps, lambda text: tokenizer.encode_batch(["a", text])):
-        with pytest.raises(ValueError, match=r"U\+D83D at (index )?2"):
+        with pytest.raises(ValueError, match=r"U\+D83D at index 2|: 2 U\+D83D"):
             call(text)
     assert fitting(name, "😀").encode(json.loads('"\\ud83d\\ude00"')) == fitting(name, "😀").encode("😀")
 
@@ -127,3 +145,27 @@ def test_a_thousand_texts_after_a_file(tmp_path: Path):
     assert {b"\n\n", b"\t\t", b"  "} <= {loaded.piece_bytes(id) for id in range(loaded.vocab_size)}
     texts = ["".join(chr((7 * i * j * j + i) % 300) for j in range(i % 60)) for i in range(1000)]
     assert loaded.encode_batch(texts) == PLAIN.encode_batch(texts)
+
+
+BPE = ByteBPE.train(["abab cab éé", "dabb"], 8)
+RENUMBERED = RenumberedBPE(BPE, [*reversed(range(BPE.vocab_size))])
+CHARS = Chars("abcd é\0")
+
+
+@given(st.lists(st.text("abcd é\0", min_size=1, max_size=12), max_size=6), st.integers(1, 20))
+@pytest.mark.parametrize("tokenizer", [BPE, RENUMBERED, CHARS], ids=["byte_bpe", "renumbered", "chars"])
+def test_arrays_are_the_ids_of_encode(tokenizer, texts, at_once):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "CHARACTERS_AT_ONCE", at_once)
+        assert [ids.tolist() for ids in tokenizer.encode_arrays(texts)] == [tokenizer.encode(text) for text in texts]
+
+
+@pytest.mark.parametrize("text", ["abX", "X", "zz", "一"])
+def test_arrays_name_unknown_characters(text):
+    with pytest.raises(ValueError, match="not among the 7 characters"):
+        list(CHARS.encode_arrays(["ab", text]))
+
+
+def test_arrays_refuse_an_unpaired_surrogate():
+    with pytest.raises(ValueError, match="an unpaired surrogate"):
+        list(BPE.encode_arrays(["a\ud800"]))

@@ -3,22 +3,22 @@
 import pytest
 
 from minigpt.tokenizers.bpe_trainer import PairQueue
-from minigpt.tokenizers.token_array import Slots, without_overlap
+from minigpt.tokenizers.token_array import TokenArray, without_overlap
 
 
 def taken(text: bytes, id_limit: int, merges: int) -> list[tuple[int, int, list[int]]]:
     """(left, right, places) of the pairs that come to the front, each then replaced."""
-    slots = Slots([text], id_limit)
-    queue, found = PairQueue(slots, id_limit), []
+    array = TokenArray([text], id_limit)
+    queue, found = PairQueue(array, id_limit), []
     for new_id in range(259, 259 + merges):
         highest = queue.take_highest()
         if highest is None:
             break
         left, right, places = highest
         found.append((left, right, places.tolist()))
-        places = without_overlap(places, slots.lengths[left]) if left == right else places
-        slots.replace(places, left, right, new_id)
-        queue.add_neighbours(places, new_id)
+        places = without_overlap(places, array.lengths[left]) if left == right else places
+        array.replace(places, left, right, new_id)
+        queue.add_neighbors(places, new_id)
     return found
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.tokenizers.byte_bpe import ByteBPE
-from minigpt.tokenizers.chars import Chars
+from minigpt.tokenizers.chars import ASCII, Chars, common_characters
 from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -42,18 +42,18 @@ def test_a_text_of_other_characters_is_refused_with_their_places(known, text):
         return
     with pytest.raises(ValueError) as fault:
         tokenizer.encode(text)
-    assert f" at {missing[0]}" in str(fault.value)
+    assert f": {missing[0]} " in str(fault.value)
 
 
 def test_unknown_characters_are_listed():
     tokenizer = Chars("hello world")
-    with pytest.raises(ValueError, match=r"^not among the 8 characters of this tokenizer: 'H' at 0 and '\?' at 5$"):
+    with pytest.raises(ValueError, match=r"^not among the 8 characters of this tokenizer, by index: 0 'H', 5 '\?'$"):
         tokenizer.encode("Hello?")
-    with pytest.raises(ValueError, match=r": '‹LF›' at 5$"):
+    with pytest.raises(ValueError, match=r": 5 '‹LF›'$"):
         tokenizer.encode("hello\n")
-    with pytest.raises(ValueError, match=r": U\+D83D at 0$"):
+    with pytest.raises(ValueError, match=r": 0 U\+D83D$"):
         tokenizer.encode("\ud83d")
-    with pytest.raises(ValueError, match=r"'k' at 7 and 2 more$"):
+    with pytest.raises(ValueError, match=r"7 'k' and 2 more$"):
         tokenizer.encode("abcfgijkmn")
 
 
@@ -79,7 +79,7 @@ def test_saved_and_loaded(tmp_path_factory, text):
         ({"alphabet": "ba"}, "in order"),
         ({"alphabet": ["a"]}, "in order"),
         ({"alphabet": "abc"}, "fingerprint"),
-        ({"format": "minigpt-words-1"}, "of format"),
+        ({"format": "minigpt-words-1"}, "its format must be one of"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, change, sentence):
@@ -101,3 +101,22 @@ def test_byte_bpe_files_are_told_apart(tmp_path):
     assert load_tokenizer(tmp_path / "t.json").merges == ((101, 100),)
     with pytest.raises(ValueError, match="not a tokenizer file"):
         load_tokenizer(tmp_path / "missing.json")
+
+
+@pytest.mark.parametrize("size", [1, 96, 97, 6286, 7047])
+def test_so_many_different_characters(size: int):
+    characters = common_characters(size)
+    assert len(characters) == len(set(characters)) == size
+    assert common_characters(7047).startswith(characters)
+
+
+def test_ascii_comes_first_then_what_a_line_of_verse_needs():
+    assert common_characters(96) == ASCII
+    assert ASCII[0] == "\n" and ASCII[1:] == "".join(chr(code) for code in range(128) if chr(code).isprintable())
+    assert set("春眠不觉晓，处处闻啼鸟。「」？！：；床前明月光") <= set(common_characters(6286))
+
+
+@pytest.mark.parametrize("size", [0, 7048])
+def test_sizes_beyond_it_are_refused(size: int):
+    with pytest.raises(ValueError, match=f"size must be 1 to 7,047 characters, got {size}"):
+        common_characters(size)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from transformers import AutoTokenizer, GPT2Tokenizer
 
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.huggingface.tokenizer_gpt2 import read_gpt2_tokenizer, write_gpt2_tokenizer
 from minigpt.tokenizers.bytes_to_unicode import letter_order
 from minigpt.tokenizers.files import load_tokenizer
@@ -22,7 +22,7 @@ LINES = [
     "床前明月光，疑是地上霜。举头望明月，低头思故乡。",
     "def f(x):\n    return x + 1\n\n\n    # aaaa bbbb aaaa",
     "🙂🙂 👩‍👩‍👧 naïve café — “quoted” … ½ ² Ⅷ",
-]  # fmt: skip
+]
 ODD = ["", "?", " ", "   ", "\n\n \t\r\n", "a\x00b\x1c\x85c\xa0d", "e\u0301\ufeff", "'s's'S 't"]
 ODD += ["x" * 1000, "🙂" * 90, "法" * 400]  # words so long that a heap merges them
 SPOKEN = st.one_of(
@@ -86,8 +86,11 @@ def test_steps_are_the_merges_in_their_order():
     steps = by_hand().encode_steps("lolow low")
     el, o, w, space = (letter_order().index(ord(letter)) for letter in "low ")
     assert [(step.rank, step.left, step.right, step.id) for step in steps] == [
-        (0, el, o, 256), (2, 256, w, 258), (0, el, o, 256), (1, space, 256, 257),
-    ]  # fmt: skip
+        (0, el, o, 256),
+        (2, 256, w, 258),
+        (0, el, o, 256),
+        (1, space, 256, 257),
+    ]
     assert [step.ids for step in steps] == [
         (256, 256, w, space, el, o, w),  # both places of rank 0 in the first word are one step
         (256, 258, space, el, o, w),
@@ -124,7 +127,7 @@ def test_ids_of_any_text_are_those_of_the_peer(ours: Ours, peer: Tokenizer, text
 def test_every_text_comes_back(ours: Ours, text: str):
     """Also with characters of a Unicode that is newer than Python's."""
     if any("\ud800" <= character <= "\udfff" for character in text):
-        with pytest.raises(ValueError, match="text holds half a character, U\\+D[89A-F]"):
+        with pytest.raises(ValueError, match="text has an unpaired surrogate, U\\+D[89A-F]"):
             ours.encode(text)
     else:
         assert ours.decode(ours.encode(text)) == text
@@ -143,9 +146,9 @@ def test_typed_specials_are_text(ours: Ours):
     assert ours.piece_label(ours.eos) not in {ours.piece_label(id) for id in ours.encode(END)}
 
 
-def test_half_characters_are_refused_with_their_place(ours: Ours):
+def test_unpaired_surrogates_are_refused_with_their_place(ours: Ours):
     for call in (ours.encode, ours.encode_steps, lambda text: ours.encode_batch([text])):
-        with pytest.raises(ValueError, match=r"text holds half a character, U\+D83D at index 2"):
+        with pytest.raises(ValueError, match=r"text has an unpaired surrogate, U\+D83D at index 2"):
             call("ab\ud83d")
 
 
@@ -212,23 +215,23 @@ def test_saving_and_loading(ours: Ours, tmp_path: Path):
         (lambda content: content["merges"].pop(), "merges have fingerprint"),
         (lambda content: content.update(fingerprint="0"), "the file says 0"),
         (lambda content: content["merges"].append([1, 10**6]), "merge .* must join two ids below .*, got"),
-        (lambda content: content["merges"].append([1, 0]), "must join two ids below .* and no special id"),
+        (lambda content: content["merges"].append([1, 0]), "must join two ids below .* not special"),
         (lambda content: content["merges"].append([1]), r"must join two ids below .*, got \[1\]"),
         (lambda content: content["merges"].append([True, 2]), "must join two ids"),
         (lambda content: content["merges"].append(content["merges"][3]), "merge .* repeats the pair"),
         (lambda content: content["merges"].insert(0, [1, 1]), "merge 0 makes '!!', which has no id"),
-        (lambda content: content["pieces"].__setitem__(5, " "), "the letter ' ' stands for no byte"),
-        (lambda content: content["pieces"].__setitem__(5, "#"), "id 5 must have bytes of its own, got '#'"),
-        (lambda content: content["pieces"].__setitem__(5, None), "id 5 must have bytes of its own, got ''"),
+        (lambda content: content["pieces"].__setitem__(5, " "), "no byte is written as the letter ' '"),
+        (lambda content: content["pieces"].__setitem__(5, "#"), "id 5 must have bytes that no other id has, got '#'"),
+        (lambda content: content["pieces"].__setitem__(5, None), "id 5 must have bytes that no other id has, got ''"),
         (lambda content: content["pieces"].__setitem__(5, "zzzzz"), "the byte 25 has no id"),
         (lambda content: content["pieces"].__setitem__(5, 7), "pieces must be a list of texts"),
         (lambda content: content.update(pieces={}), "pieces must be a list of texts"),
         (lambda content: content.update(merges=None), "merges must be a list and its specials an object"),
-        (lambda content: content.update(specials={}), "one special id must be called .*, got no special"),
+        (lambda content: content.update(specials={}), "one special id must be called .*, got \\[\\]"),
         (lambda content: content.update(specials={END: "0"}), "the id of a special must be a whole number"),
-        (lambda content: content.update(specials={END: 700}), "must have an id of its own below"),
-        (lambda content: content.update(specials={END: 1}), "must have an id of its own below"),
-        (lambda content: content.update(format="minigpt-gpt2-2"), "is not a tokenizer file of format"),
+        (lambda content: content.update(specials={END: 700}), "must have an id below .* that no piece has"),
+        (lambda content: content.update(specials={END: 1}), "must have an id below .* that no piece has"),
+        (lambda content: content.update(format="minigpt-gpt2-2"), "is not a tokenizer file; its format must be"),
     ],
 )
 def test_damaged_files_of_our_own(ours: Ours, tmp_path: Path, damage, sentence: str):

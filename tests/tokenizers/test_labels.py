@@ -69,6 +69,6 @@ def test_ordinary_characters_are_themselves(text: str):
     assert visible_label(text.encode()) == text
 
 
-def test_half_a_character_shows_its_bytes():
+def test_part_of_a_character_shows_its_bytes():
     first, rest = "法".encode()[:2], "法".encode()[2:]
     assert "E6" in visible_label(first) and "B3" in visible_label(first) and "95" in visible_label(rest)

@@ -61,7 +61,7 @@ def test_letters_of_bytes():
     assert from_letters(to_letters(bytes(range(256)))) == bytes(range(256))
     assert letter_order()[:2] == [33, 34] and sorted(letter_order()) == [*range(256)]
     assert set(to_letters(bytes(range(256)))) == set(ByteLevel.alphabet())
-    with pytest.raises(ValueError, match="the letter ' ' stands for no byte"):
+    with pytest.raises(ValueError, match="no byte is written as the letter ' '"):
         from_letters("a b")
 
 

@@ -1,11 +1,11 @@
-"""Merges in the order of their ranks, each only where its pair can stand."""
+"""Merges in the order of their ranks, each only where its pair can be."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.bpe import slow_merge
+from minigpt.tokenizers.reference import merge
 from minigpt.tokenizers.replay import Replay
-from minigpt.tokenizers.token_array import Slots
+from minigpt.tokenizers.token_array import TokenArray
 
 FIRST = 259
 LETTERS = st.text("ab\n", max_size=40).map(str.encode)
@@ -13,9 +13,9 @@ LETTERS = st.text("ab\n", max_size=40).map(str.encode)
 
 def replayed(merges: list[tuple[int, int]], text: bytes) -> tuple[list[int], list[int]]:
     """The ranks that changed the text, and its ids at the end."""
-    slots = Slots([text], FIRST + len(merges))
-    ranks = [*Replay(merges, FIRST).steps(slots)]
-    return ranks, slots.ids()[1:-1].tolist()
+    array = TokenArray([text], FIRST + len(merges))
+    ranks = [*Replay(merges, FIRST).steps(array)]
+    return ranks, array.ids()[1:-1].tolist()
 
 
 def test_by_hand():
@@ -46,6 +46,6 @@ def tables(draw) -> list[tuple[int, int]]:
 def test_equals_a_look_at_every_merge(merges: list[tuple[int, int]], text: bytes):
     ids, ranks = [*text], []
     for rank, pair in enumerate(merges):
-        before, ids = ids, slow_merge(ids, pair, FIRST + rank)
+        before, ids = ids, merge(ids, pair, FIRST + rank)
         ranks += [rank] if ids != before else []
     assert replayed(merges, text) == (ranks, ids)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.tokenizers.token_array import BORDER, GONE, Slots, without_overlap
+from minigpt.tokenizers.token_array import BORDER, GONE, TokenArray, without_overlap
 
 
 def places(*numbers: int) -> np.ndarray:
@@ -13,27 +13,27 @@ def places(*numbers: int) -> np.ndarray:
 
 
 def test_by_hand():
-    slots = Slots([b"abcab", b"", b"ab"], id_limit=262)
-    assert slots.ids().tolist() == [BORDER, 97, 98, 99, 97, 98, BORDER, BORDER, 97, 98, BORDER]
-    assert slots.byte_pairs().tolist() == [1, 2, 3, 4, 8]
-    slots.replace(places(1, 4, 8), 97, 98, 259)
-    assert slots.first.tolist() == [BORDER, 259, GONE, 99, 259, GONE, BORDER, BORDER, 259, GONE, BORDER]
-    assert slots.before(places(1, 4, 8)).tolist() == [BORDER, 99, BORDER]
-    assert slots.after(places(1, 4, 8), 259).tolist() == [99, BORDER, BORDER]
-    slots.replace(places(3), 99, 259, 260)
-    slots.replace(places(1), 259, 260, 261)
-    assert slots.ids().tolist() == [BORDER, 261, BORDER, BORDER, 259, BORDER]
-    assert slots.lengths[[97, 259, 260, 261]].tolist() == [1, 2, 3, 5]
+    array = TokenArray([b"abcab", b"", b"ab"], id_limit=262)
+    assert array.ids().tolist() == [BORDER, 97, 98, 99, 97, 98, BORDER, BORDER, 97, 98, BORDER]
+    assert array.byte_pairs().tolist() == [1, 2, 3, 4, 8]
+    array.replace(places(1, 4, 8), 97, 98, 259)
+    assert array.first.tolist() == [BORDER, 259, GONE, 99, 259, GONE, BORDER, BORDER, 259, GONE, BORDER]
+    assert array.before(places(1, 4, 8)).tolist() == [BORDER, 99, BORDER]
+    assert array.after(places(1, 4, 8), 259).tolist() == [99, BORDER, BORDER]
+    array.replace(places(3), 99, 259, 260)
+    array.replace(places(1), 259, 260, 261)
+    assert array.ids().tolist() == [BORDER, 261, BORDER, BORDER, 259, BORDER]
+    assert array.lengths[[97, 259, 260, 261]].tolist() == [1, 2, 3, 5]
 
 
 def test_places_written_down_earlier_are_looked_up_later():
-    slots = Slots([b"abcabd"], id_limit=260)
-    found = slots.byte_pairs()
-    assert slots.standing(found, 97, 98).tolist() == [1, 4]
-    slots.replace(places(2), 98, 99, 259)
-    assert slots.standing(found, 97, 98).tolist() == [4]
-    assert slots.standing(found, 98, 99).tolist() == []
-    assert slots.standing(found, 97, 259).tolist() == [1]
+    array = TokenArray([b"abcabd"], id_limit=260)
+    found = array.byte_pairs()
+    assert array.still_there(found, 97, 98).tolist() == [1, 4]
+    array.replace(places(2), 98, 99, 259)
+    assert array.still_there(found, 97, 98).tolist() == [4]
+    assert array.still_there(found, 98, 99).tolist() == []
+    assert array.still_there(found, 97, 259).tolist() == [1]
 
 
 @given(st.lists(st.integers(1, 12), unique=True).map(sorted), st.integers(1, 3))
@@ -46,11 +46,11 @@ def test_overlap_is_left_out_from_the_left(numbers: list[int], length: int):
 
 
 def test_no_text_and_no_pair():
-    assert Slots([], 256).ids().tolist() == [BORDER]
-    assert Slots([], 256).byte_pairs().tolist() == Slots([b"a", b"b"], 256).byte_pairs().tolist() == []
+    assert TokenArray([], 256).ids().tolist() == [BORDER]
+    assert TokenArray([], 256).byte_pairs().tolist() == TokenArray([b"a", b"b"], 256).byte_pairs().tolist() == []
     assert without_overlap(places(), 1).tolist() == []
 
 
 def test_more_bytes_than_places_can_count_are_refused_before_work():
     with pytest.raises(ValueError, match="at most 2,147,483,647 bytes .* got 2,147,483,650"):
-        Slots([range(2**31)], 259)
+        TokenArray([range(2**31)], 259)

@@ -59,8 +59,8 @@ def test_a_report_says_what_the_step_saw():
         with torch.enable_grad():
             report = run.advance()
         assert (report.step, report.records) == (number, tuple(rows.tolist()))
-        assert report.scored == batch.scored == int((~losses.isnan()).sum())
-        assert report.loss == pytest.approx(losses.nansum().item() / batch.scored, abs=1e-12)
+        assert report.scored == batch.target_count == int((~losses.isnan()).sum())
+        assert report.loss == pytest.approx(losses.nansum().item() / batch.target_count, abs=1e-12)
         assert report.learning_rate == 0.01
         gradients = torch.cat([parameter.grad.flatten() for parameter in run.model.parameters()])
         assert report.gradient_norm == pytest.approx(gradients.norm().item(), rel=1e-12)
@@ -243,7 +243,7 @@ def test_evaluating_twice_is_identical_and_the_mode_is_kept():
 def test_split_loss_is_over_scored_positions():
     run = training()
     losses = position_losses(run.model(TRAIN.ids, TRAIN.valid), TRAIN.targets)
-    assert split_loss(run.model, TRAIN) == pytest.approx(losses.nansum().item() / TRAIN.scored, abs=1e-12)
+    assert split_loss(run.model, TRAIN) == pytest.approx(losses.nansum().item() / TRAIN.target_count, abs=1e-12)
 
 
 @torch.no_grad()
@@ -252,7 +252,7 @@ def test_a_large_split_is_weighed_across_its_parts():
     large = records(*["abcdefghijklmn"] * 256, *["x"] * 44)
     model = training().model
     losses = position_losses(model(large.ids, large.valid), large.targets)
-    assert split_loss(model, large) == pytest.approx(losses.nansum().item() / large.scored, abs=1e-12)
+    assert split_loss(model, large) == pytest.approx(losses.nansum().item() / large.target_count, abs=1e-12)
 
 
 def test_no_validation_records():

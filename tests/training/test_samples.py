@@ -1,6 +1,7 @@
 """What the samples of a run go on from."""
 
-from minigpt.corpus.corpus import Corpus, Record, bundled_corpus
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.library import bundled_corpus
 from minigpt.training.samples import common_start
 
 

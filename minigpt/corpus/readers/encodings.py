@@ -11,53 +11,69 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from minigpt.sentences import Refusal
+from minigpt.sentences import Refusal, Sentence, say
 
 ENCODINGS = {
-    "utf-8": "Unicode, the usual one",
-    "utf-16": "Unicode in pairs of bytes, with a byte order mark",
-    "utf-16-le": "Unicode in pairs of bytes, low byte first",
-    "utf-16-be": "Unicode in pairs of bytes, high byte first",
-    "utf-32": "Unicode in fours of bytes, with a byte order mark",
-    "gb18030": "Simplified Chinese, with GBK and GB 2312",
-    "big5": "Traditional Chinese",
-    "shift_jis": "Japanese",
-    "cp932": "Japanese, Windows",
-    "euc_jp": "Japanese, Unix",
-    "euc_kr": "Korean",
-    "cp1251": "Cyrillic, Windows",
-    "koi8_r": "Cyrillic, Unix",
-    "cp1252": "Western European, Windows",
-    "latin-1": "Western European; any bytes are text in it",
+    "utf-8": say("Unicode, the usual one"),
+    "utf-16": say("Unicode in pairs of bytes, with a byte order mark"),
+    "utf-16-le": say("Unicode in pairs of bytes, low byte first"),
+    "utf-16-be": say("Unicode in pairs of bytes, high byte first"),
+    "utf-32": say("Unicode in groups of four bytes, with a byte order mark"),
+    "gb18030": say("Simplified Chinese, with GBK and GB 2312"),
+    "big5": say("Traditional Chinese"),
+    "shift_jis": say("Japanese"),
+    "cp932": say("Japanese, Windows"),
+    "euc_jp": say("Japanese, Unix"),
+    "euc_kr": say("Korean"),
+    "cp1251": say("Cyrillic, Windows"),
+    "koi8_r": say("Cyrillic, Unix"),
+    "cp1252": say("Western European, Windows"),
+    "latin-1": say("Western European; any bytes are text in it"),
 }
 _NAMES = {codecs.lookup(name).name: name for name in ENCODINGS} | {"utf-8-sig": "utf-8"}
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """What bytes evidently are, in a sentence, and the encodings that this suggests, the best first."""
+
+    sentence: Sentence
+    encodings: tuple[str, ...] = ()
+
+
+_UTF32 = say("It looks like UTF-32.")
+_UTF16 = say("It looks like UTF-16.")
 _MARKS = (  # the longer ones first: that of UTF-32 begins as that of UTF-16
-    (codecs.BOM_UTF32_LE, "UTF-32", ("utf-32",)),
-    (codecs.BOM_UTF32_BE, "UTF-32", ("utf-32",)),
-    (codecs.BOM_UTF8, "UTF-8", ("utf-8",)),
-    (codecs.BOM_UTF16_LE, "UTF-16", ("utf-16", "utf-16-le")),
-    (codecs.BOM_UTF16_BE, "UTF-16", ("utf-16", "utf-16-be")),
+    (codecs.BOM_UTF32_LE, Likeness(_UTF32, ("utf-32",))),
+    (codecs.BOM_UTF32_BE, Likeness(_UTF32, ("utf-32",))),
+    (codecs.BOM_UTF8, Likeness(say("It looks like UTF-8."), ("utf-8",))),
+    (codecs.BOM_UTF16_LE, Likeness(_UTF16, ("utf-16", "utf-16-le"))),
+    (codecs.BOM_UTF16_BE, Likeness(_UTF16, ("utf-16", "utf-16-be"))),
 )
-_FILES = (  # how files that are no text begin
-    (b"PK\x03\x04", "a zip archive, as xlsx and docx files are"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"\xd0\xcf\x11\xe0", "an old Office file"),
-    (b"\x89PNG", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"%PDF-", "a PDF"),
+_FILES = (  # how files that are not text begin
+    (b"PK\x03\x04", Likeness(say("It looks like a zip archive, such as an xlsx or docx file."))),
+    (b"\x1f\x8b", Likeness(say("It looks like a gzip archive."))),
+    (b"\xd0\xcf\x11\xe0", Likeness(say("It looks like an old Office file."))),
+    (b"\x89PNG", Likeness(say("It looks like a PNG picture."))),
+    (b"\xff\xd8\xff", Likeness(say("It looks like a JPEG picture."))),
+    (b"%PDF-", Likeness(say("It looks like a PDF."))),
 )
+_LOW_BYTE_FIRST = Likeness(say("It looks like UTF-16 without a byte order mark (utf-16-le)."), ("utf-16-le",))
+_HIGH_BYTE_FIRST = Likeness(say("It looks like UTF-16 without a byte order mark (utf-16-be)."), ("utf-16-be",))
+_WESTERN = Likeness(say("It looks like cp1252 or latin-1."), ("cp1252", "latin-1"))
+_CUT = Likeness(say("It looks like UTF-8 that was cut within a character."))
 _BYTE_ENCODINGS = ("utf-8", "cp1251", "koi8_r", "cp1252", "latin-1")  # in which NUL bytes are NUL characters
 _NO_TEXT = {"Cc", "Co", "Cn", "Cs"}  # Unicode general categories
 _TRIED = 256 * 1024
-_LOOKED_AT = 4096  # bytes at the beginning that show whether NULs stand in every other place
+_SAMPLE = 4096  # bytes at the beginning that show whether every other byte is NUL
 
 
-class EncodingFault(ValueError):
-    """Bytes that are no text in the encoding: `byte` at `offset`; `looks_like` is "" when nothing is evident."""
+class EncodingFault(Refusal):
+    """Bytes that are not text in the encoding: `byte` at `offset`; `likeness` is None when nothing is evident."""
 
-    def __init__(self, sentence: str, offset: int, byte: int, looks_like: str):
+    def __init__(self, sentence: Sentence, offset: int, byte: int, likeness: Likeness | None):
         super().__init__(sentence)
-        self.offset, self.byte, self.looks_like = offset, byte, looks_like
+        self.offset, self.byte, self.likeness = offset, byte, likeness
 
 
 @dataclass(frozen=True)
@@ -71,19 +87,19 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Preview:
-    """How a file begins in one encoding; `fault` is "" when this beginning is text in that encoding."""
+    """How a file begins in one encoding; `fault` is None when this beginning is text in that encoding."""
 
     encoding: str
     lines: tuple[str, ...]
-    fault: str
+    fault: EncodingFault | None
 
 
 def decode(content: bytes, encoding: str = "utf-8", file: str = "the file") -> Decoded:
     """All of `content` as text.
 
-    Raises ValueError for an unknown encoding; EncodingFault, a ValueError, for bytes that are no text in
+    Raises ValueError for an unknown encoding; EncodingFault, a ValueError, for bytes that are not text in
     it, for a byte order mark that contradicts it, for UTF-16 or UTF-32 without the mark they need, and
-    for one-byte text with NULs in every other place, which is UTF-16.
+    for one-byte text with a NUL at every other byte, which is UTF-16.
 
     >>> decode(b"\\xef\\xbb\\xbfone")
     Decoded(text='one', encoding='utf-8', mark=True)
@@ -112,24 +128,24 @@ def known_encoding(name: str) -> str:
         ) from error
 
 
-def looks_like(content: bytes, offset: int = 0) -> str:
-    """What bytes that are not UTF-8 evidently are, "" if nothing is evident; `offset` is where UTF-8 failed."""
-    for begin, kind in (*((mark, name) for mark, name, _ in _MARKS), *_FILES):
+def looks_like(content: bytes, offset: int = 0) -> Likeness | None:
+    """What bytes that are not UTF-8 evidently are, None if nothing is evident; `offset` is where UTF-8 failed."""
+    for begin, likeness in (*_MARKS, *_FILES):
         if content.startswith(begin):
-            return kind
+            return likeness
     if (nul := _every_other_nul(content)) is not None:
-        return f"UTF-16 without a byte order mark ({'utf-16-le' if nul % 2 else 'utf-16-be'})"
-    near = content[max(0, offset - _LOOKED_AT) : offset + _LOOKED_AT]
+        return _LOW_BYTE_FIRST if nul % 2 else _HIGH_BYTE_FIRST
+    near = content[max(0, offset - _SAMPLE) : offset + _SAMPLE]
     if re.search(rb"[A-Za-z]", near) and not re.search(rb"[\x80-\xff]{2}", near):
-        return "cp1252 or latin-1"
-    return "UTF-8 that was cut within a character" if 0 < offset and _cut(content[offset:]) else ""
+        return _WESTERN
+    return _CUT if 0 < offset and _cut(content[offset:]) else None
 
 
 def fitting_encodings(content: bytes) -> tuple[str, ...]:
     """The encodings in which `content` begins as text, in the order of ENCODINGS: to choose from, not to trust.
 
     The first 256 KB are tried. Control characters, private and unassigned ones
-    are no text here, and UTF-16 without a mark is offered only where there are NUL bytes.
+    are not text here, and UTF-16 without a mark is offered only where there are NUL bytes.
 
     >>> fitting_encodings(b"caf\\xe9")
     ('cp1251', 'koi8_r', 'cp1252', 'latin-1')
@@ -149,13 +165,11 @@ def likely_encoding(content: bytes) -> str:
     try:
         decode(content)
     except EncodingFault as fault:
-        kind = fault.looks_like
+        likeness = fault.likeness
     else:
         return "utf-8"
-    named = [name for _, mark, names in _MARKS if mark == kind for name in names]
-    named += [name for name in ("utf-16-le", "utf-16-be") if f"({name})" in kind]
-    named += ["cp1252", "latin-1"] if kind == "cp1252 or latin-1" else []
-    return next((name for name in named if _begins_as(content, name)), "")
+    suggested = likeness.encodings if likeness else ()
+    return next((name for name in suggested if _begins_as(content, name)), "")
 
 
 def preview(content: bytes, encoding: str, lines: int = 8, characters: int = 120) -> Preview:
@@ -163,11 +177,12 @@ def preview(content: bytes, encoding: str, lines: int = 8, characters: int = 120
 
     The first 256 KB are read; a later fault shows when all is. Raises ValueError for an unknown encoding.
     """
-    encoding, fault = known_encoding(encoding), ""
+    encoding = known_encoding(encoding)
+    fault: EncodingFault | None = None
     try:
         text = _beginning(content, encoding)
     except EncodingFault as error:
-        text, fault = _before(content, encoding, error.offset), str(error)
+        text, fault = _before(content, encoding, error.offset), error.with_traceback(None)
     rows = text.split("\n", lines)[:lines]
     return Preview(encoding, tuple(row.removesuffix("\r")[:characters] for row in rows), fault)
 
@@ -188,7 +203,7 @@ def _beginning(content: bytes, encoding: str) -> str:
 
 def _begins_as(content: bytes, encoding: str) -> bool:
     try:
-        characters = set(_beginning(content, encoding)[:_LOOKED_AT]) - set("\t\n\r\f")
+        characters = set(_beginning(content, encoding)[:_SAMPLE]) - set("\t\n\r\f")
     except EncodingFault:
         return False
     if encoding in ("utf-16-le", "utf-16-be") and b"\0" not in content[:_TRIED]:
@@ -213,18 +228,24 @@ def _before(content: bytes, encoding: str, offset: int) -> str:
 
 
 def _check_mark(content: bytes, encoding: str, file: str) -> None:
-    marks = [(name, fits) for mark, name, fits in _MARKS if content.startswith(mark)]
-    if encoding in ("utf-16", "utf-32") and content and not any(encoding in fits for _, fits in marks):
-        other = "; choose utf-16-le or utf-16-be" if encoding == "utf-16" else ""
-        sentence = f"{file} has no byte order mark of {_written(encoding)}{other}: its first byte is 0x{content[0]:02X}"
+    marks = [likeness.encodings for mark, likeness in _MARKS if content.startswith(mark)]
+    fits = any(encoding in encodings for encodings in marks)
+    if encoding in ("utf-16", "utf-32") and content and not fits:
+        first = {"file": file, "byte": f"0x{content[0]:02X}"}
+        sentence = say("{file} has no byte order mark of UTF-32: its first byte is {byte}", **first)
+        if encoding == "utf-16":
+            sentence = say(
+                "{file} has no byte order mark of UTF-16: its first byte is {byte}; choose utf-16-le or utf-16-be",
+                **first,
+            )
         raise EncodingFault(sentence, 0, content[0], looks_like(content))
-    if marks and encoding not in ("utf-8", "utf-16", "utf-32") and not any(encoding in fits for _, fits in marks):
+    if marks and encoding not in ("utf-8", "utf-16", "utf-32") and not fits:
         raise _fault(content, encoding, file, 0)
 
 
 def _every_other_nul(content: bytes) -> int | None:
     """The place of the first NUL if most even or most odd places hold NULs and the others none; else None."""
-    begin = content[:_LOOKED_AT]
+    begin = content[:_SAMPLE]
     nuls = begin[0::2].count(0), begin[1::2].count(0)
     if len(begin) < 6 or not max(nuls) or min(nuls) or max(nuls) * 3 < len(begin):
         return None
@@ -232,10 +253,17 @@ def _every_other_nul(content: bytes) -> int | None:
 
 
 def _fault(content: bytes, encoding: str, file: str, offset: int) -> EncodingFault:
-    byte, like = content[offset], looks_like(content, offset)
-    seems = f", looks like {like}" if like else ""
-    sentence = f"{file} is not {_written(encoding)}: 0x{byte:02X} at byte {offset}{seems}; choose its encoding"
-    return EncodingFault(sentence, offset, byte, like)
+    byte, likeness = content[offset], looks_like(content, offset)
+    values = {"file": file, "encoding": _written(encoding), "byte": f"0x{byte:02X}", "offset": offset}
+    if likeness is None:
+        sentence = say("{file} is not {encoding}: {byte} at byte {offset}; choose its encoding", **values)
+    else:
+        sentence = say(
+            "{file} is not {encoding}: {byte} at byte {offset}. {likeness} Choose its encoding",
+            likeness=likeness.sentence,
+            **values,
+        )
+    return EncodingFault(sentence, offset, byte, likeness)
 
 
 def _written(encoding: str) -> str:

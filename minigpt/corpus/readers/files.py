@@ -1,7 +1,7 @@
-"""From the bytes of a file to a `Reading`: txt, csv, JSON Lines, JSON and the project's own corpus format.
+"""From the bytes of a file to a `ReadResult`: txt, csv, JSON Lines, JSON and the project's own corpus format.
 
-The format is told by the file's name or by the caller, the encoding by the caller (UTF-8 by default):
-neither is guessed from the content. An option that means nothing to a format is refused.
+The format comes from the file's name or the caller, the encoding from the caller (UTF-8 by default):
+neither is guessed from the content. An option that does not apply to a format is refused.
 """
 
 import hashlib
@@ -9,12 +9,12 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from minigpt.corpus.corpus import half_character, kind_of
 from minigpt.corpus.readers.encodings import decode
-from minigpt.corpus.readers.lines import line_count, line_ends, split_lines
-from minigpt.corpus.readers.objects import names_of, parsed, read_array, read_lines
-from minigpt.corpus.readers.read_result import Gathered, LineEnds, Reading
-from minigpt.corpus.readers.tables import DELIMITERS, read_table, table_columns, table_head
+from minigpt.corpus.readers.lines import LineEnds, line_count, line_ends, split_lines
+from minigpt.corpus.readers.objects import TEXT_FIELD as COLUMN
+from minigpt.corpus.readers.objects import parsed, read_document, read_lines
+from minigpt.corpus.readers.read_result import LINE, RECORD, TEXT, Gathered, ReadResult
+from minigpt.corpus.readers.tables import DELIMITERS, read_table, table_head
 from minigpt.limits import limit
 from minigpt.sentences import Refusal
 from minigpt.validation import check_choice
@@ -26,8 +26,7 @@ FORMATS = {  # and how the names of their files end
     "json": (".json",),
 }
 HEAD = 200  # rows that show which column is likely
-MOST_HEAD = 1_000_000  # characters of a file that are looked at for it
-COLUMN = "text"  # the column or field that is read when none is named
+MOST_HEAD = 1_000_000  # characters of a file that are read for it
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class ReadOptions:
         check_choice("continuous", self.continuous, (True, False))
 
 
-def read_file(path: str | Path, options: ReadOptions | None = None) -> Reading:
+def read_file(path: str | Path, options: ReadOptions | None = None) -> ReadResult:
     """Read a file from disk; `read_corpus` says what is raised, and ValueError for a file that cannot be opened."""
     path = Path(path)
     try:
@@ -59,15 +58,15 @@ def read_file(path: str | Path, options: ReadOptions | None = None) -> Reading:
     except FileNotFoundError as error:
         raise Refusal("there is no corpus file {path}", path=path) from error
     except OSError as error:
-        raise Refusal("{path} cannot be read: {strerror}", path=path, strerror=error.strerror) from error
+        raise Refusal("{path} cannot be read: {reason}", path=path, reason=error.strerror) from error
     return read_corpus(content, path.name, options)
 
 
-def read_corpus(content: bytes, file: str, options: ReadOptions | None = None) -> Reading:
-    """All records of a file named `file`, with all that is empty or at fault in it.
+def read_corpus(content: bytes, file: str, options: ReadOptions | None = None) -> ReadResult:
+    """All records of a file named `file`, with everything that is empty or faulty in it.
 
     Raises ValueError, in one sentence with the file's name, for a file beyond the limits, an unknown
-    format, an option that the format has no use for, bytes that are not text in the encoding
+    format, an option that does not apply to the format, bytes that are not text in the encoding
     (EncodingFault), a missing column or field (ColumnMissing), content that is not of the format as a
     whole, and for no usable record. Faults of single records are listed in the result.
 
@@ -75,16 +74,16 @@ def read_corpus(content: bytes, file: str, options: ReadOptions | None = None) -
     """
     options = options or ReadOptions()
     check_size(file, len(content))
-    format = format_of(file, options)
+    file_format = format_of(file, options)
     decoded = decode(content, options.encoding, file)
-    parts = _READERS[format](decoded.text, file, options)
+    parts = _READERS[file_format](decoded.text, file, options)
     gathered, validation = parts.gathered, parts.validation
     both = [gathered, validation] if validation else [gathered]
     empty = tuple(place for part in both for place in part.empty)
     faults = tuple(fault for part in both for fault in part.faults)
     if not faults and not any(part.texts for part in both):
-        raise Refusal("{file} has no usable records: {emptiness}", file=file, emptiness=_emptiness(content, len(empty)))
-    return Reading(
+        raise no_records(file, content, blank=bool(empty))
+    return ReadResult(
         file=file,
         name=parts.name or PurePath(file).stem or file,
         format=parts.format,
@@ -98,25 +97,16 @@ def read_corpus(content: bytes, file: str, options: ReadOptions | None = None) -
         faults=faults,
         line_ends=parts.line_ends,
         continuous=options.continuous,
-        column=None if format == "txt" else options.column or COLUMN,
+        column=None if file_format == "txt" else options.column or COLUMN,
         columns=parts.columns,
         notes=tuple(note for part in both for note in part.notes()),
     )
 
 
-def columns_of(content: bytes, file: str, options: ReadOptions | None = None) -> tuple[str, ...]:
-    """The columns of a csv file, to choose from; ValueError as `read_corpus` raises it, and for any other format."""
-    options = options or ReadOptions()
-    if format_of(file, options) != "csv":
-        raise Refusal("{file} is no csv file: it has no columns", file=file)
-    check_size(file, len(content))
-    return table_columns(decode(content, options.encoding, file).text, _delimiter(file, options), file)
-
-
 def longest_column(content: bytes, file: str, options: ReadOptions | None = None) -> str | None:
-    """The column of a csv, or field of objects, with the longest texts in the mean of the first 200 rows.
+    """The column of a csv, or field of objects, with the longest texts on average in the first 200 rows.
 
-    Of equals the first one; None when no text is found. A suggestion: nothing is read by it.
+    Of equals the first one; None when no text is found. A suggestion only.
 
     >>> longest_column(b"id,content\\n1,the red key\\n", "a.csv")
     'content'
@@ -125,9 +115,9 @@ def longest_column(content: bytes, file: str, options: ReadOptions | None = None
     lengths: Counter[str] = Counter()
     try:
         text = decode(content, options.encoding, file).text
-        if (format := format_of(file, options)) == "csv":
+        if (file_format := format_of(file, options)) == "csv":
             rows = table_head(text, _delimiter(file, options), file, HEAD)
-        elif format == "jsonl":
+        elif file_format == "jsonl":
             rows = [parsed(line) for line in text[:MOST_HEAD].split("\n")[:HEAD] if line.strip()]
         else:
             rows = []
@@ -136,35 +126,44 @@ def longest_column(content: bytes, file: str, options: ReadOptions | None = None
     for row in rows:
         if isinstance(row, dict):
             lengths.update({name: len(value) for name, value in row.items() if isinstance(value, str)})
-    return max(lengths, key=lengths.get) if lengths else None
+    return max(lengths, key=lambda name: lengths[name]) if lengths else None
 
 
 def format_of(file: str, options: ReadOptions) -> str:
     """The format by the file's name, or the one asked for; ValueError when options do not fit it, or it is unknown."""
-    endings = {ending: format for format, all_endings in FORMATS.items() for ending in all_endings}
-    format = options.format or endings.get(PurePath(file).suffix.lower())
-    if format is None:
+    endings = {ending: name for name, all_endings in FORMATS.items() for ending in all_endings}
+    file_format = options.format or endings.get(PurePath(file).suffix.lower())
+    if file_format is None:
         raise Refusal(
-            "the name of {file} does not tell its format: it must end in {endings}, or the "
-            "format be chosen ({formats})",
+            "the name of {file} does not tell its format: it must end in {endings}, or the format must be "
+            "chosen ({formats})",
             file=file,
             endings=", ".join(endings),
             formats=", ".join(FORMATS),
         )
-    for name, value, fits in (
+    for option, value, fits in (
         ("continuous", options.continuous, ("txt",)),
         ("delimiter", options.delimiter, ("csv",)),
         ("column", options.column, ("csv", "jsonl", "json")),
     ):
-        if value and format not in fits:
+        if value and file_format not in fits:
             raise Refusal(
-                "{name} is for {fits} files, and {file} is read as {format}",
-                name=name,
-                fits=", ".join(fits),
+                "{option} is for {formats} files, and {file} is read as {format}",
+                option=option,
+                formats=", ".join(fits),
                 file=file,
-                format=format,
+                format=file_format,
             )
-    return format
+    return file_format
+
+
+def no_records(file: str, content: bytes, blank: bool) -> Refusal:
+    """Why a file without records has none."""
+    if not content:
+        return Refusal("{file} has no usable records: it is empty (0 bytes)", file=file)
+    if blank:
+        return Refusal("{file} has no usable records: it holds only white space", file=file)
+    return Refusal("{file} has no usable records: it holds none at all", file=file)
 
 
 def check_size(file: str, size: int) -> None:
@@ -192,75 +191,36 @@ class _Parts:
 
 
 def _read_text(text: str, file: str, options: ReadOptions) -> _Parts:
-    gathered = Gathered(file)
     if options.continuous:
+        whole = Gathered(file, TEXT)
         if text:
-            gathered.take("text", text)
-        return _Parts("txt", gathered, line_ends=line_ends(text))
+            whole.take(1, text)
+        return _Parts("txt", whole, line_ends=line_ends(text))
+    gathered = Gathered(file, LINE)
     gathered.expect(line_count(text))
     lines, ends = split_lines(text)
     for number, line in enumerate(lines, start=1):
-        gathered.take(f"line {number}", line)
+        gathered.take(number, line)
     return _Parts("txt", gathered, line_ends=ends)
 
 
 def _read_table(text: str, file: str, options: ReadOptions) -> _Parts:
-    gathered = Gathered(file)
+    gathered = Gathered(file, LINE)
     columns = read_table(text, gathered, options.column or COLUMN, _delimiter(file, options))
     return _Parts("csv", gathered, line_ends=line_ends(text), columns=columns)
 
 
 def _read_lines(text: str, file: str, options: ReadOptions) -> _Parts:
-    gathered = Gathered(file)
+    gathered = Gathered(file, LINE)
     return _Parts("jsonl", gathered, line_ends=read_lines(text, gathered, options.column or COLUMN))
 
 
 def _read_json(text: str, file: str, options: ReadOptions) -> _Parts:
-    """An array of records, or an object with `train` and perhaps `validation` and `version`."""
     if not text.strip():
-        return _Parts("json", Gathered(file))
-    try:
-        value = parsed(text)
-    except ValueError as error:
-        raise Refusal("{file} {error}", file=file, error=error) from error
-    column, gathered = options.column or COLUMN, Gathered(file)
-    if isinstance(value, list):
-        read_array(value, gathered, column)
-        return _Parts("json", gathered)
-    if not isinstance(value, dict) or "train" not in value:
-        fields = f" with the fields: {names_of(value)}" if isinstance(value, dict) else ""
-        raise Refusal(
-            "{file} must hold a list of records, or an object with 'train', got {kind_of}{fields}",
-            file=file,
-            kind_of=kind_of(value),
-            fields=fields,
-        )
-    if value.repeated:
-        raise Refusal("{file} names {repeated!r:.60} more than once", file=file, repeated=sorted(value.repeated)[0])
-    return _read_splits(value, file, column)
-
-
-def _read_splits(value: dict, file: str, column: str) -> _Parts:
-    splits = {split: Gathered(file) for split in ("train", "validation")}
-    for split, gathered in splits.items():
-        rows = value.get(split, [])
-        if not isinstance(rows, list):
-            raise Refusal(
-                "{file}: '{split}' must be a list of records, got {kind_of}",
-                file=file,
-                split=split,
-                kind_of=kind_of(rows),
-            )
-        read_array(rows, gathered, column, what=f"{split} record", ids=split)
-    for id, times in Counter(id for gathered in splits.values() for id in gathered.ids).most_common(1):
-        if times > 1:
-            raise Refusal(
-                "{file} uses the record id {id!r:.60} {times} times; ids must differ", file=file, id=id, times=times
-            )
-    name = str(value.get("version", ""))
-    if reason := half_character(name):
-        raise Refusal("{file}: version {reason}", file=file, reason=reason)
-    return _Parts("corpus", splits["train"], splits["validation"], name=name)
+        return _Parts("json", Gathered(file, RECORD))
+    document = read_document(text, file, options.column or COLUMN)
+    own_format = "json" if document.validation is None else "corpus"
+    return _Parts(own_format, document.gathered, document.validation, name=document.version or "")
 
 
 _READERS = {"txt": _read_text, "csv": _read_table, "jsonl": _read_lines, "json": _read_json}
@@ -269,9 +229,3 @@ _READERS = {"txt": _read_text, "csv": _read_table, "jsonl": _read_lines, "json":
 def _delimiter(file: str, options: ReadOptions) -> str:
     by_name = "tab" if file.lower().endswith(".tsv") else "comma"
     return DELIMITERS[options.delimiter or by_name]
-
-
-def _emptiness(content: bytes, empty: int) -> str:
-    if not content:
-        return "it is empty (0 bytes)"
-    return "there is nothing but white space in it" if empty else "there is nothing in it to read"

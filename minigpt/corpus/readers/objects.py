@@ -1,22 +1,67 @@
 """Records from JSON: one value a line, an array of them, or the project's own corpus format.
 
-A record is a text, or an object with a field that holds one, and an `id` if it likes. A field named
+A record is a text, or an object with a field that holds one and perhaps an `id`. A field named
 twice, of which JSON readers keep the last and lose the first, is a fault.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
 
-from minigpt.corpus.corpus import kind_of
-from minigpt.corpus.readers.lines import line_count, split_lines
-from minigpt.corpus.readers.read_result import ColumnMissing, Gathered, LineEnds
-from minigpt.sentences import Refusal
+from minigpt.corpus.corpus import Corpus, unpaired_surrogate
+from minigpt.corpus.readers.lines import LineEnds, line_count, split_lines
+from minigpt.corpus.readers.read_result import RECORD, TRAIN_RECORD, VALIDATION_RECORD, ColumnMissing, Gathered
+from minigpt.sentences import Refusal, Sentence, say
 
+TEXT_FIELD = "text"  # the field of a record that holds its text, when no other is named
 _NAMED = 20  # fields that an error lists
+_SPLITS = {"train": TRAIN_RECORD, "validation": VALIDATION_RECORD}
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a JSON file holds: records, or the two splits of the project's own format under the `version` of it."""
+
+    gathered: Gathered
+    validation: Gathered | None = None
+    version: str | None = None
+
+
+def load_corpus(path: str | Path) -> Corpus:
+    """Read the project's own corpus format: an object with `train` and, if there is one, `validation`.
+
+    A record is a string or an object with `text` and, if wanted, `id`. The name is the `version` of the
+    file, or its stem. The first fault is a ValueError with the file, the split and the record number.
+    """
+    path = Path(path)
+    try:
+        value = parsed(path.read_bytes().decode("utf-8-sig"), find_repeated=False)
+    except FileNotFoundError as error:
+        raise Refusal("there is no corpus file {path}", path=path) from error
+    except OSError as error:
+        raise Refusal("{path} cannot be read: {reason}", path=path, reason=error.strerror) from error
+    except UnicodeDecodeError as error:
+        byte = f"0x{error.object[error.start]:02X}"
+        raise Refusal(
+            "{path} is not UTF-8: byte {byte} at {offset}", path=path, byte=byte, offset=error.start
+        ) from error
+    except MemoryError as error:
+        raise Refusal("{path} is too large for the memory that is free", path=path) from error
+    except Refusal as error:
+        raise Refusal("{path}: {reason}", path=path, reason=error.sentence) from error
+    document = _read_splits(value, str(path), TEXT_FIELD, _Strict)
+    splits = (() if part is None else part.records() for part in (document.gathered, document.validation))
+    try:
+        return Corpus(path.stem if document.version is None else document.version, *splits)
+    except Refusal as error:
+        raise Refusal("{path}: {reason}", path=path, reason=error.sentence) from error
 
 
 def read_lines(text: str, gathered: Gathered, column: str) -> LineEnds:
-    """Gather one record a line (JSON Lines); a line that is no record is a fault, an empty one is empty.
+    """Gather one record a line (JSON Lines); a line that is not a record is a fault, an empty one is empty.
 
     Raises ColumnMissing, a ValueError, when no object has the field `column`, and ValueError for an array
     that goes over many lines.
@@ -27,62 +72,69 @@ def read_lines(text: str, gathered: Gathered, column: str) -> LineEnds:
         raise Refusal("{file} begins with a line '[': one array of all records is the format json", file=gathered.file)
     missing: set[str] = set()
     for number, line in enumerate(lines, start=1):
-        place = f"line {number}"
         if not line.strip():
-            gathered.take(place, "")
+            gathered.take(number, "")
             continue
         try:
             row = parsed(line)
-        except ValueError as error:
-            gathered.fault(place, str(error))
+        except Refusal as error:
+            gathered.fault(number, error.sentence)
             continue
-        _take(gathered, place, row, column, missing)
+        _take(gathered, number, row, column, missing)
     _check_column(gathered, column, missing)
     return ends
 
 
-def read_array(rows: list, gathered: Gathered, column: str, what: str = "record", ids: str = "") -> None:
-    """Gather the records of an array; `ids` is what their ids begin with where they state none.
+def read_document(text: str, file: str, column: str) -> Document:
+    """An array of records, or an object with `train` and perhaps `validation` and `version`.
 
-    Raises ColumnMissing, a ValueError, when no object has the field `column`.
-    """
-    missing: set[str] = set()
-    gathered.expect(len(rows))
-    for number, row in enumerate(rows, start=1):
-        _take(gathered, f"{what} {number}", row, column, missing, f"{ids}-{number:02d}" if ids else None)
-    _check_column(gathered, column, missing)
-
-
-def parsed(text: str):
-    """The value that `text` writes in JSON; ValueError that says what is wrong and where.
-
-    Objects are `_Object`s, which know the names that stood in them twice.
+    Raises ColumnMissing, a ValueError, when no object has the field `column`, and ValueError for other JSON.
     """
     try:
-        return _DECODER.decode(text)
+        value = parsed(text)
+    except Refusal as error:
+        raise Refusal("{file}: {reason}", file=file, reason=error.sentence) from error
+    if isinstance(value, list):
+        gathered = Gathered(file, RECORD)
+        _read_rows(value, gathered, column)
+        return Document(gathered)
+    return _read_splits(value, file, column, Gathered)
+
+
+def parsed(text: str, find_repeated: bool = True) -> Any:
+    """The value that `text` writes in JSON; ValueError that says what is wrong and where.
+
+    With `find_repeated`, objects are `_Object`s, which know the names that are in them twice.
+    """
+    try:
+        return _DECODER.decode(text) if find_repeated else json.loads(text)
     except RecursionError as error:
-        raise Refusal("is not usable JSON: its lists and objects are nested too deeply") from error
+        raise Refusal("this JSON cannot be used: its lists and objects are nested too deeply") from error
     except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if "\n" in text else ""
-        hint = "; one value a line is the format jsonl" if error.msg == "Extra data" and "\n" in text else ""
-        raise Refusal(
-            "is not JSON: {msg} at {line}column {colno}{hint}", msg=error.msg, line=line, colno=error.colno, hint=hint
-        ) from error
+        where = {"message": error.msg, "line": error.lineno, "column": error.colno}
+        if error.msg == "Extra data" and "\n" in text:
+            raise Refusal(
+                "this is not JSON: {message} (line {line}, column {column}); one value a line is the format jsonl",
+                **where,
+            ) from error
+        if "\n" in text:
+            raise Refusal("this is not JSON: {message} (line {line}, column {column})", **where) from error
+        raise Refusal("this is not JSON: {message} (column {column})", message=error.msg, column=error.colno) from error
     except ValueError as error:  # a number of more than 4,300 digits
-        raise Refusal("is not usable JSON: it holds a number with too many digits") from error
+        raise Refusal("this JSON cannot be used: it holds a number with too many digits") from error
 
 
 def names_of(fields: Iterable[str]) -> str:
     """The first names of many, sorted, for a sentence; unprintable characters escaped."""
-    names = sorted(fields) or ["none"]
+    names = sorted(fields) or ["-"]
     return ", ".join(repr(name)[1:-1][:40] for name in names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
 
 
-class _Object(dict):
+class _Object(dict[str, Any]):
     repeated: frozenset[str] = frozenset()
 
 
-def _object(pairs: list[tuple]) -> _Object:
+def _object(pairs: list[tuple[str, Any]]) -> _Object:
     found = _Object(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -93,24 +145,106 @@ def _object(pairs: list[tuple]) -> _Object:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
-def _take(gathered: Gathered, place: str, row, column: str, missing: set[str], id: str | None = None) -> None:
+class _Strict(Gathered):
+    """Takes every text as it is, for `Corpus` to check, and raises ValueError at the first fault."""
+
+    def expect(self, records: int) -> None:
+        pass
+
+    def take(self, number: int, text: str, record_id: str | None = None) -> None:
+        self.texts.append(text)
+        self.ids.append(record_id)
+
+    def fault(self, number: int, reason: Sentence) -> NoReturn:
+        raise Refusal("{file}, {place}: {reason}", file=self.file, place=self.kind.place(number), reason=reason)
+
+
+def _read_splits(value: Any, file: str, column: str, gatherer: type[Gathered]) -> Document:
+    if not isinstance(value, dict):
+        raise Refusal(
+            "{file} must hold a list of records, or an object with 'train', got {value}", file=file, value=shown(value)
+        )
+    if "train" not in value:
+        raise Refusal(
+            "{file} must hold a list of records, or an object with 'train', got an object with the fields: {fields}",
+            file=file,
+            fields=names_of(value),
+        )
+    if repeated := _repeated(value):
+        raise Refusal("{file} names {field!r:.60} more than once", file=file, field=sorted(repeated)[0])
+    splits = {split: gatherer(file, kind) for split, kind in _SPLITS.items()}
+    for split, gathered in splits.items():
+        rows = value.get(split, [])
+        if not isinstance(rows, list):
+            raise Refusal(
+                "{file}: '{split}' must be a list of records, got {value}", file=file, split=split, value=shown(rows)
+            )
+        _read_rows(rows, gathered, column, split)
+    version = str(value["version"]) if "version" in value else None
+    if version and (reason := unpaired_surrogate(version)):
+        raise Refusal("{file}, version: {reason}", file=file, reason=reason)
+    for record_id, times in Counter(name for part in splits.values() for name in part.ids).most_common(1):
+        if times > 1:
+            raise Refusal(
+                "{file} uses the record id {record_id!r:.60} {times} times; ids must differ",
+                file=file,
+                record_id=record_id,
+                times=times,
+            )
+    return Document(splits["train"], splits["validation"], version)
+
+
+def _read_rows(rows: list[Any], gathered: Gathered, column: str, ids: str = "") -> None:
+    """Gather the records of an array; `ids` is what their ids begin with where they state none."""
+    missing: set[str] = set()
+    gathered.expect(len(rows))
+    for number, row in enumerate(rows, start=1):
+        _take(gathered, number, row, column, missing, f"{ids}-{number:02d}" if ids else None)
+    _check_column(gathered, column, missing)
+
+
+def _take(
+    gathered: Gathered, number: int, row: Any, column: str, missing: set[str], record_id: str | None = None
+) -> None:
     if isinstance(row, str):
-        gathered.take(place, row, id)
+        gathered.take(number, row, record_id)
     elif not isinstance(row, dict):
-        gathered.fault(place, f"must be a text or an object with {column!r}, got {kind_of(row)}")
-    elif row.repeated and (twice := {column, "id"} & row.repeated):
-        gathered.fault(place, f"names the field {sorted(twice)[0]!r} more than once")
+        gathered.fault(
+            number, say("it must be a text or an object with {column!r}, got {value}", column=column, value=shown(row))
+        )
+    elif twice := {column, "id"} & _repeated(row):
+        gathered.fault(number, say("it names the field {field!r} more than once", field=sorted(twice)[0]))
     elif column not in row:
         missing.update(row)
-        gathered.fault(place, f"has no field {column!r}; fields: {names_of(row)}")
+        gathered.fault(number, say("it has no field {column!r}; fields: {fields}", column=column, fields=names_of(row)))
     elif not isinstance(row[column], str):
-        gathered.fault(place, f"field {column!r} must be a text, got {kind_of(row[column])}")
+        gathered.fault(
+            number, say("its field {column!r} must be a text, got {value}", column=column, value=shown(row[column]))
+        )
     else:
-        gathered.take(place, row[column], str(row["id"]) if row.get("id") is not None else id)
+        gathered.take(number, row[column], str(row["id"]) if row.get("id") is not None else record_id)
+
+
+def _repeated(value: dict[str, Any]) -> frozenset[str]:
+    return value.repeated if isinstance(value, _Object) else frozenset()
 
 
 def _check_column(gathered: Gathered, column: str, missing: set[str]) -> None:
-    """When objects lack the field and nothing else was found, it is the name that is wrong."""
+    """When objects lack the field and nothing else was found, the name is wrong."""
     if missing and not gathered.texts and not gathered.empty:
-        sentence = f"{gathered.file}: field {column!r} not found; fields: {names_of(missing)}"
+        sentence = say(
+            "{file}: field {column!r} not found; fields: {fields}",
+            file=gathered.file,
+            column=column,
+            fields=names_of(missing),
+        )
         raise ColumnMissing(sentence, tuple(sorted(missing)))
+
+
+def shown(value: Any) -> str:
+    """The beginning of a JSON value, as JSON writes it.
+
+    >>> shown({"a": [1, 2]})
+    '{"a": [1, 2]}'
+    """
+    return f"{json.dumps(value, ensure_ascii=False):.60}"

@@ -1,45 +1,56 @@
-"""What reading a file gave: its records, and everything in it that is no record, each counted and placed.
+"""What reading a file gave: its records, and everything in it that is not a record, each counted and placed.
 
 Nothing is lost on the way: `found` = `records` + `validation` + `empty` + `faults`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from minigpt.corpus.corpus import Record, half_character
+from minigpt.corpus.corpus import Record, unpaired_surrogate
+from minigpt.corpus.readers.lines import LineEnds
 from minigpt.limits import limit
-from minigpt.sentences import Refusal
+from minigpt.sentences import Refusal, Sentence, say, say_count
 
 SHOWN = 3  # places that a sentence names; it counts the others
-_UNSEEN = {"\0": "a NUL character", "\ufeff": "a byte order mark (U+FEFF)", "\r": "a carriage return"}
+_INVISIBLE = {"\0": "U+0000 (NUL)", "\ufeff": "U+FEFF (byte order mark)", "\r": "U+000D (carriage return)"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a format's records are: `place(number)` names one for people, `prefix-number` is its id."""
+
+    prefix: str
+    place: Callable[[int], Sentence]
+
+
+LINE = Kind("line", lambda number: say("line {number}", number=number))
+RECORD = Kind("record", lambda number: say("record {number}", number=number))
+TEXT = Kind("", lambda number: say("the text"))  # all of a file, one record with the id "text"
+TRAIN_RECORD = Kind("train-record", lambda number: say("train record {number}", number=number))
+VALIDATION_RECORD = Kind("validation-record", lambda number: say("validation record {number}", number=number))
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One record that cannot be used: where it stands in which file, and why."""
+    """One record that cannot be used: its place in which file, and why."""
 
     file: str
-    place: str  # "line 3", "record 3" or "train record 3"
-    reason: str
+    place: Sentence  # "line 3", "record 3" or "train record 3"
+    reason: Sentence
+
+    @property
+    def sentence(self) -> Sentence:
+        return say("{file}, {place}: {reason}", file=self.file, place=self.place, reason=self.reason)
 
     def __str__(self) -> str:
-        return f"{self.file}, {self.place}: {self.reason}"
+        return str(self.sentence)
 
 
 @dataclass(frozen=True)
-class LineEnds:
-    """How the lines of a file end; `inner` counts carriage returns that end no line and stay in the texts."""
+class ReadResult:
+    """A file, read once. Texts are kept exactly: nothing is trimmed, normalized or cut.
 
-    lf: int = 0
-    crlf: int = 0
-    cr: int = 0
-    inner: int = 0
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A file, read once. Texts are as they stand in it: nothing is trimmed, normalised or cut.
-
-    A record that holds nothing, or white space alone, is no record: its place is in `empty`. One that
+    A record that holds nothing, or white space alone, does not count: its place is in `empty`. One that
     cannot be read is in `faults`; whoever makes a corpus of the others has to agree to go on without it.
     `validation` is None unless the file brings its own split.
     """
@@ -53,13 +64,13 @@ class Reading:
     content_hash: str  # 16 hex digits of the SHA-256 of the bytes
     records: tuple[Record, ...]  # all of them, or those the file names for training
     validation: tuple[Record, ...] | None
-    empty: tuple[str, ...]  # places
+    empty: tuple[Sentence, ...]  # places
     faults: tuple[Fault, ...]
-    line_ends: LineEnds | None  # None where line ends are no text, as in JSON
+    line_ends: LineEnds | None  # None where line ends are not text, as in JSON
     continuous: bool  # one text, to be read in windows
-    column: str | None  # that the texts stand in, for csv and objects
+    column: str | None  # that holds the texts, for csv and objects
     columns: tuple[str, ...]  # of a csv, in order
-    notes: tuple[str, ...]  # what else is worth a look: kept NULs, ids that were not usable
+    notes: tuple[Sentence, ...]  # what else is worth a look: kept NULs, ids that were not usable
 
     @property
     def found(self) -> int:
@@ -72,31 +83,32 @@ class Reading:
         return len(self.records) + len(self.validation or ())
 
 
-class ColumnMissing(ValueError):
+class ColumnMissing(Refusal):
     """The wanted column or field is not there; `columns` are those that are, to choose from."""
 
-    def __init__(self, sentence: str, columns: tuple[str, ...]):
+    def __init__(self, sentence: Sentence, columns: tuple[str, ...]):
         super().__init__(sentence)
         self.columns = columns
 
 
-class FaultyRecords(ValueError):
-    """Some records cannot be used and nobody agreed to go on without them; `faults` lists them all."""
+class FaultyRecords(Refusal):
+    """Some records cannot be used, and the caller has not agreed to go on without them; `faults` lists them all."""
 
-    def __init__(self, sentence: str, faults: tuple[Fault, ...]):
+    def __init__(self, sentence: Sentence, faults: tuple[Fault, ...]):
         super().__init__(sentence)
         self.faults = faults
 
 
 @dataclass
 class Gathered:
-    """Records as a reader comes upon them, each to its place: usable, empty or at fault."""
+    """Records as a reader comes upon them, each with its number: usable, empty or at fault."""
 
     file: str
+    kind: Kind
     texts: list[str] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)  # of the usable ones
+    numbers: list[int] = field(default_factory=list)  # of the usable ones
     ids: list[str | None] = field(default_factory=list)  # that the file gives them, if it does
-    empty: list[str] = field(default_factory=list)
+    empty: list[Sentence] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -111,65 +123,74 @@ class Gathered:
                 most=self.most,
             )
 
-    def take(self, place: str, text: str, id: str | None = None) -> None:
-        """A text, which is empty when it holds nothing but white space, and at fault with half a character.
+    def take(self, number: int, text: str, record_id: str | None = None) -> None:
+        """A text, which is empty when it holds nothing but white space, and at fault with an unpaired surrogate.
 
         Raises ValueError beyond the limit.
         """
         if not text or text.isspace():
-            self.empty.append(place)
-        elif reason := half_character(text):
-            self.fault(place, reason)
-        elif id and (reason := half_character(id)):
-            self.fault(place, f"its id {reason}")
+            self.empty.append(self.kind.place(number))
+        elif reason := unpaired_surrogate(text):
+            self.fault(number, reason)
+        elif record_id and (reason := unpaired_surrogate(record_id)):
+            self.fault(number, say("in its id, {reason}", reason=reason))
         else:
             self.texts.append(text)
-            self.places.append(place)
-            self.ids.append(id)
+            self.numbers.append(number)
+            self.ids.append(record_id)
         self.expect(len(self.texts) + len(self.empty) + len(self.faults))
 
-    def fault(self, place: str, reason: str) -> None:
+    def fault(self, number: int, reason: Sentence) -> None:
         """A record that cannot be used. Raises ValueError beyond the limit."""
-        self.faults.append(Fault(self.file, place, reason))
+        self.faults.append(Fault(self.file, self.kind.place(number), reason))
         self.expect(len(self.texts) + len(self.empty) + len(self.faults))
 
     def records(self) -> tuple[Record, ...]:
         """The usable ones, under the ids of the file if all have one and all differ, else named by their place."""
-        own = self.own_ids
-        ids = self.ids if own else [place.replace(" ", "-") for place in self.places]
-        return tuple(map(Record, ids, self.texts))
+        own = [record_id for record_id in self.ids if record_id is not None]
+        if not self.own_ids:
+            prefix = self.kind.prefix
+            own = [f"{prefix}-{number}" for number in self.numbers] if prefix else ["text"] * len(self.numbers)
+        return tuple(map(Record, own, self.texts))
 
     @property
     def own_ids(self) -> bool:
         """Whether the ids of the file can name its records."""
         return None not in self.ids and len(set(self.ids)) == len(self.ids)
 
-    def notes(self) -> tuple[str, ...]:
-        """What stands in the texts that nobody sees, and ids that could not be used."""
-        found = []
-        for character, kind in _UNSEEN.items():
-            places = tuple(place for place, text in zip(self.places, self.texts, strict=True) if character in text)
-            if places:
-                found.append(f"{counted(len(places), 'text')} with {kind}, kept where it stood: {listed(places)}")
-        if any(id is not None for id in self.ids) and not self.own_ids:
-            found.append("some records have no id, or the same one: all are named by their place in the file")
+    def notes(self) -> tuple[Sentence, ...]:
+        """Characters in the texts that do not show, and ids that could not be used."""
+        found: list[Sentence] = []
+        for character, name in _INVISIBLE.items():
+            with_it = zip(self.numbers, self.texts, strict=True)
+            numbers = [number for number, text in with_it if character in text]
+            if numbers:
+                places = listed(tuple(map(self.kind.place, numbers[: SHOWN + 1])), len(numbers))
+                found.append(
+                    say_count(
+                        "{count:,} text holds the character {character}, which is kept: {places}",
+                        "{count:,} texts hold the character {character}, which is kept: {places}",
+                        count=len(numbers),
+                        character=name,
+                        places=places,
+                    )
+                )
+        if any(record_id is not None for record_id in self.ids) and not self.own_ids:
+            found.append(say("some records have no id, or the same one: all are named by their place in the file"))
         return tuple(found)
 
 
-def counted(number: int, thing: str) -> str:
-    """A number of things in words.
+def listed(places: tuple[Sentence, ...], count: int) -> Sentence:
+    """The first three of `count` places.
 
-    >>> counted(1, "record"), counted(1200, "empty record")
-    ('1 record', '1,200 empty records')
-    """
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def listed(places: tuple[str, ...]) -> str:
-    """The first places of many, in words.
-
-    >>> listed(("line 2", "line 5", "line 7", "line 9", "line 11"))
+    >>> listed(tuple(map(LINE.place, (2, 5, 7, 9, 11))), 5)
     'line 2, line 5, line 7 and 2 more'
     """
-    more = len(places) - SHOWN
-    return ", ".join(places[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    if count == 1:
+        return places[0]
+    first = dict(zip(("first", "second", "third"), places, strict=False))
+    if count == 2:
+        return say("{first}, {second}", **first)
+    if count == SHOWN:
+        return say("{first}, {second}, {third}", **first)
+    return say("{first}, {second}, {third} and {more:,} more", more=count - SHOWN, **first)

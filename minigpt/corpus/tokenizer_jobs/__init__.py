@@ -1,1 +1,1 @@
-"""Learning a tokenizer in a process of its own."""
+"""Learning a tokenizer in a separate process."""

@@ -1,16 +1,16 @@
-"""The server's side of tokenizer jobs: start one, stop it, know how it stands. What they learn stays on disk."""
+"""The server's side of tokenizer jobs: start one, stop it, ask for its status. What they learn stays on disk."""
 
 import json
 import shutil
 import subprocess
 import threading
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.corpus import Corpus
-from minigpt.corpus.counts import read_counts
-from minigpt.corpus.statistics import Statistics, statistics
+from minigpt.corpus.statistics import Statistics, read_statistics, statistics
 from minigpt.corpus.tokenizer_jobs.process import Job, write_job
 from minigpt.limits import limit
 from minigpt.sentences import Refusal
@@ -20,21 +20,30 @@ from minigpt.tokenizers.byte_bpe import ByteBPE, Merge
 from minigpt.tokenizers.files import load_tokenizer, train_tokenizer
 
 
-@dataclass(frozen=True)
-class JobState:
-    """How a job stands. `bytes` are those of the training texts, 0 before they are read.
+class JobStatus(StrEnum):
+    """The status of a job. INTERRUPTED: its server ended. NONE: it was never asked for."""
 
-    status: none (never asked for), reading, learning, counting, finished, failed, interrupted (its server ended).
-    """
-
-    status: str
-    bytes: int = 0
-    reason: str = ""
+    NONE = "none"
+    READING = "reading"
+    LEARNING = "learning"
+    COUNTING = "counting"
+    FINISHED = "finished"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
 
     @property
-    def going(self) -> bool:
-        """Whether something will happen by itself."""
-        return self.status in ("reading", "learning", "counting")
+    def active(self) -> bool:
+        """Whether a process works on it."""
+        return self in (JobStatus.READING, JobStatus.LEARNING, JobStatus.COUNTING)
+
+
+@dataclass(frozen=True)
+class JobState:
+    """The status of a job; `size` is the bytes of the training texts, 0 before they are read."""
+
+    status: JobStatus
+    size: int = 0
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ class Learned:
 
 def load_learned(folder: Path) -> Learned:
     """What a finished job left. Raises ValueError for a folder where it is missing or damaged."""
-    tokenizer, counted = load_tokenizer(folder / "tokenizer.json"), read_counts(folder / "counts.npz")
+    tokenizer, counted = load_tokenizer(folder / "tokenizer.json"), read_statistics(folder / "counts.npz")
     return Learned(tokenizer, counted, tuple(map(_merge, read_merges(folder))) if tokenizer.merges else ())
 
 
@@ -70,11 +79,11 @@ def learn_here(config: TokenizerConfig, corpus: Corpus) -> Learned:
     """Learn in this process: for a small corpus. ValueError when a tokenizer has no ids for a text."""
     texts = [[record.text for record in split] for split in (corpus.train, corpus.validation)]
     if config.kind != "byte_bpe":
-        tokenizer, merges = train_tokenizer(config, *texts), ()
-    else:
-        merges = tuple(ByteBPE.train_steps(texts[0], config.merges))
-        tokenizer = ByteBPE((merge.left, merge.right) for merge in merges)
-    return Learned(tokenizer, statistics(corpus, tokenizer), merges)
+        tokenizer = train_tokenizer(config, *texts)
+        return Learned(tokenizer, statistics(corpus, tokenizer))
+    merges = tuple(ByteBPE.train_steps(texts[0], config.merges))
+    learned = ByteBPE((merge.left, merge.right) for merge in merges)
+    return Learned(learned, statistics(corpus, learned), merges)
 
 
 class Learning:
@@ -85,20 +94,18 @@ class Learning:
         self._processes: dict[Path, subprocess.Popen[str]] = {}
 
     def start(self, folder: Path, job: Job) -> None:
-        """Begin the job in `folder`, unless it is under way or done.
+        """Begin the job in `folder`, unless it is active or done.
 
-        Raises ValueError when too many are under way on this server, the merges are beyond the limit,
+        Raises ValueError when too many are active on this server, the merges are beyond the limit,
         or, in place of an OSError, when the folder cannot be written.
         """
         with self._lock:
-            if self._going(folder) or (folder / "tokenizer.json").exists():
+            if self._is_active(folder) or (folder / "tokenizer.json").exists():
                 return
             at_once, merges = limit("MINIGPT_TOKENIZERS_AT_ONCE"), limit("MINIGPT_MERGES")
             if job.config.kind == "byte_bpe" and job.config.merges > merges:
-                raise Refusal(
-                    "merges must be at most {merges:,}, got {merges2:,}", merges=merges, merges2=job.config.merges
-                )
-            if sum(map(self._going, self._processes)) >= at_once:
+                raise Refusal("merges must be at most {most:,}, got {merges:,}", most=merges, merges=job.config.merges)
+            if sum(map(self._is_active, self._processes)) >= at_once:
                 raise Refusal(
                     "this server is learning {at_once} tokenizers already, at most {at_once} at once; "
                     "try again in a moment",
@@ -111,7 +118,7 @@ class Learning:
                 self._processes[folder] = spawn("minigpt.corpus.tokenizer_jobs.process", str(folder))
             except OSError as error:
                 raise Refusal(
-                    "cannot learn a tokenizer in {folder}: {strerror}", folder=folder, strerror=error.strerror
+                    "cannot learn a tokenizer in {folder}: {reason}", folder=folder, reason=error.strerror
                 ) from error
 
     def cancel(self, folder: Path) -> None:
@@ -124,20 +131,20 @@ class Learning:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def state(self, folder: Path) -> JobState:
-        """How the job in `folder` stands."""
+        """The status of the job in `folder`."""
         with self._lock:
-            going = self._going(folder)  # asked first: what a process wrote before its end is then there
+            active = self._is_active(folder)  # asked first: what a process wrote before its end is then there
         if (folder / "tokenizer.json").exists():
-            return JobState("finished")
+            return JobState(JobStatus.FINISHED)
         try:
             told = json.loads((folder / "stage.json").read_bytes())
         except (OSError, ValueError):
-            told = {"stage": "reading"}
-        if told["stage"] == "failed":
-            return JobState("failed", reason=told["reason"])
-        if going:
-            return JobState(told["stage"], told.get("bytes", 0))
-        return JobState("interrupted" if folder.exists() else "none")
+            told = {"stage": JobStatus.READING}
+        if told["stage"] == JobStatus.FAILED:
+            return JobState(JobStatus.FAILED, reason=told["reason"])
+        if active:
+            return JobState(JobStatus(told["stage"]), told.get("bytes", 0))
+        return JobState(JobStatus.INTERRUPTED if folder.exists() else JobStatus.NONE)
 
     def close(self) -> None:
         """End every job."""
@@ -146,7 +153,7 @@ class Learning:
                 end(process)
             self._processes.clear()
 
-    def _going(self, folder: Path) -> bool:
+    def _is_active(self, folder: Path) -> bool:
         process = self._processes.get(folder)
         return process is not None and process.poll() is None
 

@@ -1,4 +1,4 @@
-"""Learning a tokenizer in a process of its own: python -m minigpt.corpus.tokenizer_jobs.process <folder>
+"""Learning a tokenizer in a separate process: python -m minigpt.corpus.tokenizer_jobs.process <folder>
 
     <folder>/job.json        what is asked: the config, the corpus file and its hash
     <folder>/stage.json      reading, learning, counting or failed; and the bytes of the training texts
@@ -19,18 +19,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from minigpt.config import TokenizerConfig, from_dict
-from minigpt.corpus.corpus import Corpus, load_corpus
-from minigpt.corpus.counts import write_counts
-from minigpt.corpus.statistics import statistics
-from minigpt.sentences import Refusal
+from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.readers.objects import load_corpus
+from minigpt.corpus.statistics import SPLITS, statistics, write_statistics
+from minigpt.sentences import Refusal, reason_of
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.subprocesses import lower_priority
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.tokenizers.files import train_tokenizer
 
-FLUSH_SECONDS = 0.1  # whoever looks is at most this far behind
-SPLITS = ("train", "validation")
+FLUSH_SECONDS = 0.1  # a page that looks is at most this far behind
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,9 @@ def read_job(folder: Path) -> Job:
         content = json.loads((folder / "job.json").read_bytes())
         return Job(from_dict(TokenizerConfig, content.pop("config")), **content)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Refusal("{folder} holds no tokenizer job: {error}", folder=folder, error=error) from error
+        raise Refusal(
+            "{folder} does not hold a tokenizer job: {reason}", folder=folder, reason=reason_of(error)
+        ) from error
 
 
 def work(folder: Path) -> None:
@@ -64,15 +65,15 @@ def work(folder: Path) -> None:
         corpus = load_corpus(job.corpus)
         if corpus.hash != job.corpus_hash:
             raise Refusal(
-                "the corpus changed meanwhile: it has hash {hash}, asked was {corpus_hash}",
+                "the corpus has changed: its hash is {hash}, expected was {expected}",
                 hash=corpus.hash,
-                corpus_hash=job.corpus_hash,
+                expected=job.corpus_hash,
             )
         size = sum(len(record.text.encode()) for record in corpus.train)
         _tell(folder, "learning", bytes=size)
         tokenizer = _learn(folder, job.config, corpus)
         _tell(folder, "counting", bytes=size)
-        write_counts(folder / "counts.npz", statistics(corpus, tokenizer))
+        write_statistics(folder / "counts.npz", statistics(corpus, tokenizer))
         tokenizer.save(folder / ".tokenizer")
         os.replace(folder / ".tokenizer", folder / "tokenizer.json")
     except (ValueError, OSError, MemoryError) as error:
@@ -97,7 +98,7 @@ def _learn(folder: Path, config: TokenizerConfig, corpus: Corpus) -> Tokenizer:
     return ByteBPE(merges)
 
 
-def _tell(folder: Path, stage: str, **values) -> None:
+def _tell(folder: Path, stage: str, **values: str | int) -> None:
     write_atomic(folder / "stage.json", json.dumps({"stage": stage} | values).encode())
 
 

@@ -9,7 +9,8 @@ import torch
 from torch.nn import functional
 
 from minigpt.model.cache import KVCache
-from minigpt.model.gpt import ACTIVATION, MiniGPT
+from minigpt.model.gpt import Block, MiniGPT
+from minigpt.model.layers import ACTIVATION
 from minigpt.sentences import Refusal
 
 
@@ -25,7 +26,7 @@ class Decoder:
         self.config = model.config
         self.tables = (model.token_embedding, model.position_embedding)
         self.blocks = [_block_parameters(block) for block in model.blocks]
-        self.final = (model.final_norm.scale, model.final_norm.offset)
+        self.final_norm = model.final_norm.function()
         self.head = (model.head_matrix, model.head_bias)
 
     @torch.inference_mode()
@@ -37,43 +38,40 @@ class Decoder:
         """
         if cache.length >= cache.capacity or cache.keys.shape[1] != len(ids):
             raise Refusal(
-                "the cache holds {length} of {capacity} positions of {shape} texts, got one more of {count}",
+                "the cache holds {length} of {capacity} positions of {held} texts, got one more of {given}",
                 length=cache.length,
                 capacity=cache.capacity,
-                shape=cache.keys.shape[1],
-                count=len(ids),
+                held=cache.keys.shape[1],
+                given=len(ids),
             )
-        tokens, places = self.tables
-        x = tokens.index_select(0, ids) + places[cache.length]  # (B, C)
+        tokens, position_vectors = self.tables
+        x = tokens.index_select(0, ids) + position_vectors[cache.length]  # (B, C)
         keys, values = cache.room(1)  # (L, B, H, keys, D)
         for parameters, k, v in zip(self.blocks, keys, values, strict=True):
             x = self._block(x, parameters, k, v)
         cache.advance(1)
-        return _affine(self._norm(x, *self.final), *self.head)
+        return _affine(self.final_norm(x), *self.head)
 
     def _block(self, x: torch.Tensor, parameters: tuple, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """x (B, C) -> (B, C); writes the position's key and value into the last place of (B, H, keys, D)."""
-        scale1, offset1, qkv, qkv_bias, output, output_bias, scale2, offset2, w1, b1, w2, b2 = parameters
+        norm1, qkv, qkv_bias, output, output_bias, norm2, w1, b1, w2, b2 = parameters
         config = self.config
-        joined = _affine(self._norm(x, scale1, offset1), qkv, qkv_bias)  # (B, 3C)
+        joined = _affine(norm1(x), qkv, qkv_bias)  # (B, 3C)
         q, k, v = joined.view(len(x), 3, config.heads, 1, config.head_width).unbind(1)  # (B, H, 1, D)
         keys[:, :, -1:], values[:, :, -1:] = k, v
         mixtures = functional.scaled_dot_product_attention(q, keys, values)  # (B, H, 1, D)
         x = self._joined(x, _affine(mixtures.reshape(x.shape), output, output_bias))
-        hidden = ACTIVATION[config.activation](_affine(self._norm(x, scale2, offset2), w1, b1))  # (B, F)
+        hidden = ACTIVATION[config.activation](_affine(norm2(x), w1, b1))  # (B, F)
         return self._joined(x, _affine(hidden, w2, b2))
 
     def _joined(self, x: torch.Tensor, branch: torch.Tensor) -> torch.Tensor:
         return branch.add_(x) if self.config.residual else branch
 
-    def _norm(self, x: torch.Tensor, scale: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
-        return torch.layer_norm(x, scale.shape, scale, offset, self.config.norm_epsilon)
 
-
-def _block_parameters(block) -> tuple:
+def _block_parameters(block: Block) -> tuple:
     attention, ffn = block.attention, block.ffn
-    first = (block.norm1.scale, block.norm1.offset, attention.qkv, attention.qkv_bias)
-    second = (attention.output, attention.output_bias, block.norm2.scale, block.norm2.offset)
+    first = (block.norm1.function(), attention.qkv, attention.qkv_bias)
+    second = (attention.output, attention.output_bias, block.norm2.function())
     return (*first, *second, ffn.w1, ffn.b1, ffn.w2, ffn.b2)
 
 

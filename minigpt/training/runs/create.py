@@ -9,9 +9,9 @@ from minigpt.config import TrainConfig
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.limits import limit
+from minigpt.model.size_limits import check_model
 from minigpt.presets import Preset
 from minigpt.sentences import Refusal
-from minigpt.sizing.memory import check_model
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
 from minigpt.training.loop import Training

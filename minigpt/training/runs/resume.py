@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
-from minigpt.model.checkpoints import packed
+from minigpt.model.checkpoints import packed, stored_name
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
@@ -92,7 +92,11 @@ def restore(folder: Path, info: RunInfo, training: Training) -> None:
 def _tensors(training: Training) -> dict[str, torch.Tensor]:
     optimizer = training.optimizer
     parts = {"model": optimizer.parameters, "first": optimizer.first, "second": optimizer.second}
-    tensors = {f"{part}.{name}": tensor.detach() for part, group in parts.items() for name, tensor in group.items()}
+    tensors = {
+        f"{part}.{stored_name(name)}": tensor.detach()
+        for part, group in parts.items()
+        for name, tensor in group.items()
+    }
     return tensors | {name: generator.get_state() for name, generator in _generators(training).items()}
 
 

@@ -21,8 +21,9 @@ from pathlib import Path
 from minigpt.config import ModelConfig, TrainConfig, from_dict
 from minigpt.corpus.baselines import Baselines
 from minigpt.corpus.batches import batch_records
-from minigpt.corpus.corpus import Corpus, Record, load_corpus
+from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.length_check import too_long
+from minigpt.corpus.readers.objects import load_corpus
 from minigpt.corpus.windows import window_stream
 from minigpt.model.checkpoints import Checkpoint, load_checkpoint
 from minigpt.model.gpt import MiniGPT
@@ -201,8 +202,8 @@ def _row(path: Path, line: bytes) -> dict:
 
 def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
     """Raises ValueError when a record is too long: the longest, how many more there are, and what can be done."""
-    if (found := too_long(corpus, tokenizer, context_length)).records:
-        raise ValueError(str(found))
+    if fault := too_long(corpus, tokenizer, context_length).fault:
+        raise Refusal(fault)
 
 
 def prepare(run: Run) -> Training:

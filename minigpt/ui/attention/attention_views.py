@@ -11,7 +11,8 @@ import streamlit as st
 from torch.nn import functional
 
 from minigpt.inspection.attention_stats import HeadReading, read_heads, read_query
-from minigpt.inspection.derivation import Worked, worked
+from minigpt.inspection.derivation import Derivation
+from minigpt.inspection.stages import derive
 from minigpt.ui.base import workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.base.view import View
@@ -190,7 +191,7 @@ def heads_frame(view: View) -> pd.DataFrame:
 def key_columns(view: View, query: int) -> list[Column]:
     """The chosen head's row of one query: each visible key with weight and score."""
     weights = view.trace.blocks[view.block].weights
-    work = worked(view.model, view.trace, weights, query, (view.head, query))
+    work = derive(view.model, view.trace, weights, query, (view.head, query))
     shares = [term[4] for term in work.terms]
     return [
         *_keys(view, query),
@@ -225,14 +226,14 @@ def exact_digits(values: Sequence[float]) -> list[str]:
     return [repr(value) for value in values]
 
 
-def cell_work(view: View, query: int, key: int) -> tuple[Worked, Worked]:
+def cell_work(view: View, query: int, key: int) -> tuple[Derivation, Derivation]:
     """The arithmetic of one score and of its weight."""
     block = view.trace.blocks[view.block]
     place = (view.head, key)
-    return tuple(worked(view.model, view.trace, stage, query, place) for stage in (block.scores, block.weights))
+    return tuple(derive(view.model, view.trace, stage, query, place) for stage in (block.scores, block.weights))
 
 
-def hidden_sentence(work: Worked, query: int, key: int) -> str:
+def hidden_sentence(work: Derivation, query: int, key: int) -> str:
     """Why the query may not read the key, or ''."""
     names = {"query": query, "key": key}
     return {
@@ -243,18 +244,18 @@ def hidden_sentence(work: Worked, query: int, key: int) -> str:
     }[work.hidden]
 
 
-def difference_sentence(score: Worked, weight: Worked) -> str:
+def difference_sentence(score: Derivation, weight: Derivation) -> str:
     """How far the arithmetic on screen is from the model's own numbers."""
     far = [abs(work.value - work.shown) for work in (score, weight)]
     said = [t("exactly 0") if not difference else f"{difference:.1e}" for difference in far]
     return t(
-        "Worked out here with plain numbers. Difference from the model: {score} in the score, {weight} in the weight.",
+        "Derivation out here with plain numbers. Difference from the model: {score} in the score, {weight} in the weight.",
         score=said[0],
         weight=said[1],
     )
 
 
-def terms_text(work: Worked) -> str:
+def terms_text(work: Derivation) -> str:
     """The products behind a score as aligned lines, one a coordinate, and their sum."""
     rows = [[str(index), *(f"{number:.6f}" for number in numbers)] for index, *numbers in work.terms]
     total = f"{sum(numbers[-1] for numbers in work.terms):.6f}"

@@ -1,12 +1,13 @@
-"""Which browser this is: a secret in a cookie, so that a reader finds the runs made here, and nobody else's."""
+"""The reader's browser: which one it is, by a secret in a cookie, and what its history holds."""
 
 import re
 import secrets
+from typing import TypeGuard
 
 import streamlit as st
 
 COOKIE = "minigpt_browser"
-_KEEP = st.components.v2.component(
+_COOKIE = st.components.v2.component(
     "minigpt.browser",
     html="<span></span>",
     js="""
@@ -19,10 +20,30 @@ export default function ({ data, setStateValue }) {
 }
 """,
 )
+# Streamlit makes an entry each time a value of the address changes. What changes within a page replaces its entry.
+_HISTORY = st.components.v2.component(
+    "minigpt.address",
+    html="<span></span>",
+    js="""
+export default function () {
+  if (history.minigpt) return;
+  const push = history.pushState.bind(history);
+  history.pushState = (state, title, url) => {
+    const same = new URL(url ?? location.href, location.href).pathname === location.pathname;
+    if (same) history.replaceState(state, title, url);
+    else push(state, title, url);
+  };
+  history.minigpt = true;
+}
+""",
+)
 
 
 def secret() -> str:
-    """The secret of this browser: the one of its cookie, or a new one for this session until it has a cookie."""
+    """The secret of this browser: the one of its cookie, or a new one for this session until it has a cookie.
+
+    A reader finds the runs made in this browser by it, and no one else's.
+    """
     kept = st.context.cookies.get(COOKIE)
     if _usable(kept) and COOKIE not in st.session_state:
         return kept
@@ -33,7 +54,12 @@ def keep() -> None:
     """Leave the cookie in the browser. Where another tab left one first, this session takes that one."""
     if COOKIE in st.session_state:
         data = {"name": COOKIE, "secret": st.session_state[COOKIE]}
-        _KEEP(key="browser_cookie", data=data, on_kept_change=_take_kept)
+        _COOKIE(key="browser_cookie", data=data, on_kept_change=_take_kept)
+
+
+def one_entry_a_page() -> None:
+    """Make the Back button lead to the page before; it lasts until the browser reloads the app."""
+    _HISTORY(key="address")
 
 
 def _take_kept() -> None:
@@ -42,5 +68,5 @@ def _take_kept() -> None:
         st.session_state[COOKIE] = kept
 
 
-def _usable(secret) -> bool:
-    return isinstance(secret, str) and re.fullmatch("[0-9a-f]{32}", secret) is not None
+def _usable(cookie: str | None) -> TypeGuard[str]:
+    return isinstance(cookie, str) and re.fullmatch("[0-9a-f]{32}", cookie) is not None

@@ -1,4 +1,4 @@
-"""Notes to the reader: one clear sentence, shown as it is and never read as Markdown."""
+"""Notes to the reader: one clear sentence, shown as it is and never interpreted as Markdown."""
 
 import streamlit as st
 

@@ -1,48 +1,50 @@
 """The model, the record and the trace that the workspace names, computed once and shared by all sessions.
 
-Everything here is read only: a model in evaluation mode, tensors that nobody changes. Models and traces are
-kept as long as they fit into some bytes; a view asks for them each time, so that a session at rest holds none.
+Everything here is read only: a model in evaluation mode, tensors that are never changed. Models and traces are
+kept while they fit into a number of bytes; a view asks for them each time, so that a session at rest holds none.
 """
 
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import streamlit as st
+from torch import Tensor
 
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import Batch, inspection_batch
 from minigpt.inspection.prediction import Outcome, outcomes
 from minigpt.inspection.sources import is_untrained, load_source, preset_plan, source_run, source_steps
+from minigpt.inspection.trace_memory import check_trace, tracing_bytes
 from minigpt.limits import check_length, limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
+from minigpt.model.size_limits import one_at_a_time
 from minigpt.model.trace import Trace
-from minigpt.sizing.memory import check_trace, one_at_a_time, tracing_bytes
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.training.runs.run_writer import checkpoint_path
 from minigpt.ui.base import workspace
-from minigpt.ui.base.byte_lru import Store
+from minigpt.ui.base.byte_lru import ByteLRU
 from minigpt.ui.base.text import t
 from minigpt.ui.base.workspace import Workspace
 
 LARGE = 50_000_000  # bytes of a model; from here on a forward takes so long that a page says what it waits for
-_run = threading.local()  # of the thread that draws a page: model and trace, which stay in memory so long
+_drawing = threading.local()  # model and trace of the page that this thread draws: they stay in memory so long
 
 
 @dataclass(frozen=True)
 class Traced:
     """One record in one model."""
 
-    batch: Batch  # in the slots that `inspection_batch` gives it
+    batch: Batch  # padded as `inspection_batch` does
     trace: Trace
     losses: tuple[float, ...]  # of each position, in nats
 
     @cached_property
     def outcomes(self) -> list[Outcome]:
-        """What became of each position, reckoned once: half a second for 128 positions of 50,257 candidates."""
-        length = self.batch.scored
+        """How each position was predicted, computed once: half a second for 128 positions of 50,257 tokens."""
+        length = self.batch.target_count
         return outcomes(self.trace.logits.values[0, :length], self.batch.targets[0, :length])
 
 
@@ -69,13 +71,13 @@ class View:
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """What became of each position of the record."""
+        """How each position of the record was predicted."""
         return self.recall().outcomes
 
     @property
     def length(self) -> int:
         """Positions of the record; the other slots are padding."""
-        return self.batch.scored
+        return self.batch.target_count
 
     @property
     def slots(self) -> int:
@@ -104,17 +106,17 @@ class View:
 
     @cached_property
     def labels(self) -> list[str]:
-        """Visible label of each input piece."""
-        return [self.label(id) for id in self.ids]
+        """Visible label of each input token."""
+        return [self.label(token) for token in self.ids]
 
     @cached_property
     def target_labels(self) -> list[str]:
-        """Visible label of each target piece."""
-        return [self.label(id) for id in self.targets]
+        """Visible label of each target token."""
+        return [self.label(token) for token in self.targets]
 
-    def label(self, id: int) -> str:
+    def label(self, token: int) -> str:
         """Visible label of an id of the model; `‹id 40000›` for one that its tokenizer does not know."""
-        return self.tokenizer.piece_label(id) if id < self.tokenizer.vocab_size else f"‹id {id}›"
+        return self.tokenizer.piece_label(token) if token < self.tokenizer.vocab_size else t("‹id {id}›", id=token)
 
     @property
     def loss(self) -> float:
@@ -133,9 +135,9 @@ class View:
     def head(self) -> int:
         return self.space.head
 
-    def is_special(self, id: int) -> bool:
-        """Whether no typed text can be this id, as BOS and EOS."""
-        return id in self.tokenizer.specials
+    def is_special(self, token: int) -> bool:
+        """Whether typed text can never become this id, as with BOS and EOS."""
+        return token in self.tokenizer.specials
 
 
 def resolve() -> View:
@@ -151,8 +153,9 @@ def resolve() -> View:
     if space.step is None:
         workspace.choose(step=steps[-1])
     elif space.step not in steps:
-        nearest = min(steps, key=lambda step: abs(step - space.step))
-        workspace.note(t("Step {step} is not saved; showing step {nearest}.", step=space.step, nearest=nearest))
+        wanted = space.step
+        nearest = min(steps, key=lambda step: abs(step - wanted))
+        workspace.note(t("Step {step} is not saved; showing step {nearest}.", step=wanted, nearest=nearest))
         workspace.choose(step=nearest)
     space = workspace.current()
     load, recall = _reach(space)
@@ -162,8 +165,8 @@ def resolve() -> View:
     _keep_within("block", space.block, model.config.layers)
     _keep_within("head", space.head, model.config.heads)
     traced = recall()
-    _run.held = model, traced
-    _keep_within("position", space.position, traced.batch.scored)
+    _drawing.model, _drawing.traced = model, traced
+    _keep_within("position", space.position, traced.batch.target_count)
     return View(workspace.current(), tokenizer, traced.batch, traced.losses, load, recall)
 
 
@@ -181,15 +184,14 @@ def current_reader() -> tuple[ModelConfig, Tokenizer]:
 
 def shared_model(name: str, step: int) -> MiniGPT:
     """The model of a source at a step, shared with all who look at it. Raises ValueError as `load_source` does."""
-    return _models().get(_key(name, step), partial(load_source, name, step))[0]
+    return _models().get(_key(name, step), lambda: load_source(name, step))[0]
 
 
 def takes_time() -> bool:
     """Whether `resolve` has to make a large model or trace first, so that the page should say so."""
     space = workspace.current()
     try:
-        steps = source_steps(space.model)
-        key = _key(space.model, steps[-1] if space.step is None else space.step)
+        key = _key(space.model, _step(space))
     except (ValueError, OSError):  # `resolve` says why
         return False
     models, traces = _models(), _traces()
@@ -199,15 +201,26 @@ def takes_time() -> bool:
 
 
 def _unmade(space: Workspace) -> bool:
-    """Whether the model is an untrained one that nobody has made, so that its plan says what it would be."""
-    return is_untrained(space.model) and _key(space.model, space.step) not in _models().keys
+    """Whether the model is an untrained one that does not exist yet, so that its plan says what it would be."""
+    return is_untrained(space.model) and _key(space.model, _step(space)) not in _models().keys
 
 
 def _reach(space: Workspace) -> tuple[Callable[[], tuple[MiniGPT, Tokenizer]], Callable[[], Traced]]:
     """How to get the model with its tokenizer, and the traced record: from memory, or made."""
-    key = _key(space.model, space.step)
-    load = partial(_models().get, key, partial(load_source, space.model, space.step))
-    return load, partial(_traces().get, (*key, space.text), lambda: trace_record(*load(), space.text))
+    key = _key(space.model, _step(space))
+
+    def load() -> tuple[MiniGPT, Tokenizer]:
+        return _models().get(key, lambda: load_source(space.model, _step(space)))
+
+    def recall() -> Traced:
+        return _traces().get((*key, space.text), lambda: trace_record(*load(), space.text))
+
+    return load, recall
+
+
+def _step(space: Workspace) -> int:
+    """The step looked at: the last saved one where the workspace says none."""
+    return source_steps(space.model)[-1] if space.step is None else space.step
 
 
 def _key(name: str, step: int) -> tuple[str, int, int]:
@@ -221,7 +234,7 @@ def trace_record(model: MiniGPT, tokenizer: Tokenizer, text: str) -> Traced:
     batch = read_record(model.config, tokenizer, text)
     with one_at_a_time(tracing_bytes(model.config, batch.ids.shape[1])):
         trace = model.trace(batch.ids, batch.valid)
-        losses = position_losses(trace.logits.values, batch.targets)[0, : batch.scored]
+        losses = position_losses(trace.logits.values, batch.targets)[0, : batch.target_count]
     return Traced(batch, trace, tuple(losses.tolist()))
 
 
@@ -238,24 +251,29 @@ def read_record(config: ModelConfig, tokenizer: Tokenizer, text: str) -> Batch:
 
 
 @st.cache_resource(show_spinner=False)
-def _models() -> Store:
-    """No model is larger than the store: `check_model` refuses one beyond the same limit."""
-    return Store(limit("MINIGPT_MODELS_BYTES"), lambda loaded: sum(map(_bytes, loaded[0].parameters())))
+def _models() -> ByteLRU[tuple[MiniGPT, Tokenizer]]:
+    """No model is larger than the cache: `check_model` refuses one beyond the same limit."""
+    return ByteLRU(limit("MINIGPT_MODELS_BYTES"), lambda loaded: sum(map(_bytes, loaded[0].parameters())))
 
 
 @st.cache_resource(show_spinner=False)
-def _traces() -> Store:
-    return Store(
+def _traces() -> ByteLRU[Traced]:
+    return ByteLRU(
         limit("MINIGPT_TRACES_BYTES"), lambda traced: sum(_bytes(stage.values) for stage in traced.trace.stages)
     )
 
 
-def _bytes(tensor) -> int:
+def _bytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.element_size()
 
 
 def _keep_within(name: str, value: int, size: int) -> None:
     if value >= size:
-        sentence = "There is no {name} {value} here (0 to {last}); showing {last}."
-        workspace.note(t(sentence, name=name, value=value, last=size - 1))
-        workspace.choose(**{name: size - 1})
+        last = size - 1
+        missing = {
+            "block": t("There is no block {value} here (0 to {last}); showing {last}.", value=value, last=last),
+            "head": t("There is no head {value} here (0 to {last}); showing {last}.", value=value, last=last),
+            "position": t("There is no position {value} here (0 to {last}); showing {last}.", value=value, last=last),
+        }
+        workspace.note(missing[name])
+        workspace.choose(**{name: last})

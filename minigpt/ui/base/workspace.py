@@ -5,6 +5,7 @@ here needs torch, so the first paint does not wait for it.
 """
 
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import streamlit as st
 
@@ -25,7 +26,7 @@ class Workspace:
     position: int = 5
     block: int = 0
     head: int = 0
-    stage: str = "block_input"
+    stage: str = ""  # "" is the first that has an interesting page: what enters the block
     run: str | None = None  # of the training page
     corpus: str | None = None  # of the corpus page and the next run; None is the one of the shipped run
 
@@ -34,7 +35,8 @@ def start() -> None:
     """Once a session: read the URL. A value that cannot be used is named in a notice, the default stays."""
     if STATE in st.session_state:
         return
-    notices, values = [], {}
+    notices: list[str] = []
+    values: dict[str, Any] = {}
     for field in fields(Workspace):
         if field.name not in st.query_params:
             continue
@@ -56,7 +58,7 @@ def current() -> Workspace:
     return st.session_state[STATE]
 
 
-def choose(**changes) -> None:
+def choose(**changes: Any) -> None:
     """Change the workspace: in a callback, before the rerun, or while it is being resolved."""
     st.session_state[STATE] = replace(current(), **changes)
 

@@ -70,10 +70,10 @@ class Chips {
       node.style.background = node.style.color = "";
       return;
     }
-    const colours = ramp("probability", this.theme);
+    const colors = ramp("probability", this.theme);
     const at = rampIndex("probability", tint, 1);
-    node.style.background = colours.css[at];
-    node.style.color = colours.darkText[at] ? "#000000" : "#ffffff";
+    node.style.background = colors.css[at];
+    node.style.color = colors.darkText[at] ? "#000000" : "#ffffff";
   }
 
   select(at, first) {

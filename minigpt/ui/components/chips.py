@@ -18,7 +18,7 @@ _CHIPS = component("chips")
 class Chip:
     """One piece.
 
-    text: shown exactly, spaces kept; give control characters their visible labels before. below: small grey
+    text: shown exactly, spaces kept; give control characters their visible labels before. below: small gray
     text under it, such as the id. hint: shown on hover and on keyboard focus, such as the bytes. kind:
     "plain", "special" (BOS, EOS), "padding", "target", "fresh" (just made), or what cannot be selected: "group",
     a heading, and "divider", a dashed line whose text is for screen readers. tint: 0..1, strength of the purple

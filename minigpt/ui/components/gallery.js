@@ -84,13 +84,13 @@ class Gallery {
     tile.width = tile.height = length;
     const pen = tile.getContext("2d"), image = pen.createImageData(length, length);
     const pixels = new Uint32Array(image.data.buffer);
-    const colours = this.levels();
-    const hidden = pack32(readColour(theme.mix(0.09), probe));
+    const colors = this.levels();
+    const hidden = pack32(readColor(theme.mix(0.09), probe));
     ctx.imageSmoothingEnabled = !place.sharp;
     ctx.imageSmoothingQuality = "high";
     for (let at = 0; at < this.blocks * this.heads; at++) {
       const from = at * area;
-      for (let i = 0; i < area; i++) pixels[i] = colours[this.weights[from + i]];
+      for (let i = 0; i < area; i++) pixels[i] = colors[this.weights[from + i]];
       if (this.header.causal) {
         for (let r = 0; r < length; r++) pixels.fill(hidden, r * length + r + 1, (r + 1) * length);
       }
@@ -122,7 +122,7 @@ class Gallery {
 
   write(ctx, text, x, y, strong) {
     ctx.font = this.font(strong ? 700 : 400);
-    ctx.fillStyle = strong ? this.theme.ink : this.theme.grey;
+    ctx.fillStyle = strong ? this.theme.ink : this.theme.gray;
     ctx.fillText(text, x, y);
   }
 
@@ -171,9 +171,9 @@ class Gallery {
     }
   }
 
-  frame(ctx, head, colour, weight) {
+  frame(ctx, head, color, weight) {
     const { left, top, width, height } = this.box(head), out = weight / 2 + 0.5;
-    ctx.strokeStyle = colour;
+    ctx.strokeStyle = color;
     ctx.lineWidth = weight;
     ctx.beginPath();
     ctx.roundRect(left - out, top - out, width + 2 * out, height + 2 * out, 2.5);
@@ -223,7 +223,7 @@ class Gallery {
   close() { this.stopWatching(); clearTimeout(this.sender.timer); }
 }
 
-// An opaque colour as the little-endian word of an ImageData pixel.
+// An opaque color as the little-endian word of an ImageData pixel.
 const pack32 = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 export default function ({ data, parentElement, setStateValue }) {

@@ -28,9 +28,9 @@ def gallery(
 ) -> None:
     """Show attention weights (blocks, heads, T, T) as thumbnails, white to blue over 0..1.
 
-    `weights` are uint8 (0..255 stands for 0..1) or floats in 0..1, sent as uint8: the thumbnails are for
+    `weights` are uint8 (0..255 means 0..1) or floats in 0..1, sent as uint8: the thumbnails are for
     looking, `matrix` has the numbers. A click or the arrow keys call `on_select(block, head)` before the next
-    script run; Python owns `selected`. `mark_row` points at one query in each head; `causal` greys the
+    script run; Python owns `selected`. `mark_row` points at one query in each head; `causal` grays the
     future, which a causal model cannot see. Raises ValueError for other shapes, values or positions. Example:
     `gallery(weights, key="heads", label="All heads", selected=(0, 1), on_select=choose)`.
     """

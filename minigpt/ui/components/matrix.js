@@ -113,12 +113,12 @@ class Matrix {
     return { left: left + c * w, top: top + r * h, width: w - gap, height: h - gap };
   }
 
-  colourAt(at) { return rampIndex(this.header.palette, this.arrays.values[at], this.header.limit); }
+  colorAt(at) { return rampIndex(this.header.palette, this.arrays.values[at], this.header.limit); }
 
   paintCells(ctx) {
     const { width, height, theme, header } = this, { values, masked } = this.arrays;
     const { left, top, w, h, gap } = this.place;
-    const colours = ramp(header.palette, theme).css;
+    const colors = ramp(header.palette, theme).css;
     const hatch = masked ? this.hatch(ctx) : null;
     const whole = !values.some(Number.isNaN);
     ctx.fillStyle = theme.faint;
@@ -130,12 +130,12 @@ class Matrix {
         ctx.fillStyle = theme.faint;
         ctx.fillRect(x - 1, y - 1, w + 1, h + 1);
       }
-      ctx.fillStyle = masked?.[at] ? hatch : colours[this.colourAt(at)];
+      ctx.fillStyle = masked?.[at] ? hatch : colors[this.colorAt(at)];
       ctx.fillRect(x, y, w - gap, h - gap);
     }
   }
 
-  // Thin diagonal lines on grey: a cell the model is not allowed to see, which is not a zero.
+  // Thin diagonal lines on gray: a cell the model is not allowed to see, which is not a zero.
   hatch(ctx) {
     const tile = document.createElement("canvas"), scale = window.devicePixelRatio || 1, size = Math.round(5 * scale);
     tile.width = tile.height = size;
@@ -160,7 +160,7 @@ class Matrix {
     values.forEach((value, at) => {
       if (Number.isNaN(value) || masked?.[at]) return;
       const box = this.box(Math.floor(at / width), at % width);
-      ctx.fillStyle = darkText[this.colourAt(at)] ? "#000000" : "#ffffff";
+      ctx.fillStyle = darkText[this.colorAt(at)] ? "#000000" : "#ffffff";
       ctx.fillText(shortNumber(value), box.left + box.width / 2, box.top + box.height / 2 + 0.5, box.width - 4);
     });
   }
@@ -168,7 +168,7 @@ class Matrix {
   paintTitles(ctx) {
     const { header, theme } = this, { left, top, w, h } = this.place;
     ctx.font = this.font(600);
-    ctx.fillStyle = theme.grey;
+    ctx.fillStyle = theme.gray;
     ctx.textAlign = "left";
     if (header.columnTitle) ctx.fillText(shorten(ctx, header.columnTitle, this.place.total - left), left, LINE / 2 + 1);
     if (!header.rowTitle) return;
@@ -208,8 +208,8 @@ class Matrix {
     if (this.exists(this.hover) && String(this.hover) !== String(this.selected)) this.frame(ctx, this.box(...this.hover), theme.ink, 1.25);
   }
 
-  frame(ctx, { left, top, width, height }, colour, weight) {
-    for (const [ink, size, out] of [[this.theme.ground, weight + 2, weight / 2], [colour, weight, weight / 2]]) {
+  frame(ctx, { left, top, width, height }, color, weight) {
+    for (const [ink, size, out] of [[this.theme.ground, weight + 2, weight / 2], [color, weight, weight / 2]]) {
       ctx.strokeStyle = ink;
       ctx.lineWidth = size;
       ctx.strokeRect(left - out, top - out, width + 2 * out, height + 2 * out);
@@ -231,7 +231,7 @@ class Matrix {
     for (const r of this.thinned(this.height, h, strong)) {
       const bold = strong.has(r);
       ctx.font = this.font(bold ? 700 : 400);
-      ctx.fillStyle = bold ? theme.ink : theme.grey;
+      ctx.fillStyle = bold ? theme.ink : theme.gray;
       ctx.fillText(shorten(ctx, header.rows[r], room), left - 6, top + r * h + (h - gap) / 2 + 0.5);
     }
   }
@@ -242,7 +242,7 @@ class Matrix {
     for (const c of this.thinned(this.width, w, strong)) {
       const bold = strong.has(c), middle = left + c * w + (w - gap) / 2;
       ctx.font = this.font(bold ? 700 : 400);
-      ctx.fillStyle = bold ? theme.ink : theme.grey;
+      ctx.fillStyle = bold ? theme.ink : theme.gray;
       if (flat || this.upright.has(c)) {
         ctx.textAlign = "center";
         ctx.fillText(shorten(ctx, header.columns[c], w - 2), middle, top - LINE / 2 - 2);
@@ -291,8 +291,13 @@ class Matrix {
     return {
       row: header.rows[cell[0]], column: header.columns[cell[1]], value, r: cell[0], c: cell[1],
       rowTitle: header.rowTitle || header.words.row, columnTitle: header.columnTitle || header.words.column,
-      mask: arrays.masked?.[at] ? header.words.masked : "",
+      masked: arrays.masked?.[at] === 1,
     };
+  }
+
+  speak(cell) {
+    const { words } = this.header, said = this.words(cell);
+    this.speech.textContent = fill(said.masked ? words.speakMasked : words.speak, said);
   }
 
   fillTip(cell) {
@@ -304,7 +309,7 @@ class Matrix {
       if (what !== `${place}` && !what.startsWith(`${place} `)) make("i", "", line).textContent = `${place}  `;
       line.append(what);
     }
-    make("span", "exact", this.tip).textContent = said.mask ? `${said.value}  (${said.mask})` : said.value;
+    make("span", "exact", this.tip).textContent = said.masked ? `${said.value}  (${this.header.words.masked})` : said.value;
     placeTip(this.tip, this.root, this.box(...cell));
   }
 
@@ -315,7 +320,7 @@ class Matrix {
 
   choose(cell) {
     this.selected = cell;
-    this.speech.textContent = fill(this.header.words.speak, this.words(cell));
+    this.speak(cell);
     this.draw();
     this.sender.choose(cell);
   }
@@ -331,7 +336,7 @@ class Matrix {
     if (!cell) return;
     this.show(cell);
     if (this.header.active) this.choose(cell);
-    else this.speech.textContent = fill(this.header.words.speak, this.words(cell));
+    else this.speak(cell);
   }
 
   // The nearest existing cell in the direction of the step; Home and End are the farthest in the row.

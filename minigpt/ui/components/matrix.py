@@ -39,7 +39,7 @@ def matrix(
     labels.
 
     `palette` is "signed" (orange, neutral, blue around 0), "attention" (to blue) or "probability" (to
-    purple). `limit` is the value of the strongest colour: None is max |value| for "signed" and 1 for the
+    purple). `limit` is the value of the strongest color: None is max |value| for "signed" and 1 for the
     others; the legend says when values go beyond. NaN cells do not exist; `masked` (R, C) bool cells are
     hatched. The tooltip gives the float's exact digits, those of `exact` (R, C) when given. Float32 stays
     float32 and is shown as the float64 it equals, as `float(x)` prints it. `numbers` writes four significant
@@ -113,7 +113,7 @@ def content(
 
 
 def _limit(table: np.ndarray, masked: np.ndarray | None, palette: str, limit: float | None) -> float:
-    """The value of the strongest colour: as given, else from the visible finite values ("signed") or 1."""
+    """The value of the strongest color: as given, else from the visible finite values ("signed") or 1."""
     if limit is not None:
         if not (np.isfinite(limit) and limit > 0):
             raise ValueError(f"limit is {limit}; allowed are finite numbers above 0 or None")

@@ -24,7 +24,8 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], changing: 
     The header gets a `version`, a digest of everything but `changing`, by which the browser knows what to
     repaint. Arrays are float64, float32 or uint8; others raise ValueError.
     """
-    body, table = bytearray(), {}
+    body = bytearray()
+    table: dict[str, list[str | int]] = {}
     for name, array in arrays.items():
         kind = _kind(array)
         table[name] = [kind, len(body), int(array.size)]
@@ -35,18 +36,6 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], changing: 
     text = json.dumps({**header, **changing, "arrays": table, "version": version}, allow_nan=False).encode()
     head = len(text).to_bytes(4, "little") + text
     return head + bytes(-len(head) % 8) + bytes(body)
-
-
-def unpack(payload: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The header and the flat arrays of a payload; what the browser reads."""
-    length = int.from_bytes(payload[:4], "little")
-    header = json.loads(payload[4 : 4 + length])
-    body = payload[4 + length + (-(4 + length) % 8) :]
-    arrays = {
-        name: np.frombuffer(body, KINDS[kind], count, offset)
-        for name, (kind, offset, count) in header["arrays"].items()
-    }
-    return header, arrays
 
 
 def _kind(array: np.ndarray) -> str:

@@ -64,7 +64,7 @@ class Pipeline {
   drawStrip(canvas, { values, palette, role }) {
     const width = canvas.parentElement.clientWidth - 28, height = 30;
     const ctx = sizeCanvas(canvas, width, height);
-    const colours = ramp(palette, this.theme).css;
+    const colors = ramp(palette, this.theme).css;
     const highest = Math.max(...values.map(Math.abs));
     const limit = palette === "attention" ? 1 : highest;
     const accent = getComputedStyle(canvas).getPropertyValue(`--${role}`);
@@ -74,7 +74,7 @@ class Pipeline {
       if (palette !== "probability") {
         ctx.fillStyle = this.theme.faint;
         ctx.fillRect(left, 0, size, height);
-        ctx.fillStyle = colours[rampIndex(palette, value, limit)];
+        ctx.fillStyle = colors[rampIndex(palette, value, limit)];
         ctx.fillRect(left + 0.5, 0.5, size - 1, height - 1);
         return;
       }

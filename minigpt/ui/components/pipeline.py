@@ -18,11 +18,11 @@ _PIPELINE = component("pipeline")
 
 @dataclass(frozen=True)
 class Box:
-    """One station.
+    """One box.
 
     id: what `on_open` gets, unique. title, shape (such as "[1, 64, 16]"), sentence: shown text, exactly as
     given. values: up to 64 real numbers for the strip, None for no strip. palette: "signed" and "attention"
-    draw cells, "probability" draws bars, the highest one full. role: the accent's meaning. note: a short
+    draw cells, "probability" draws bars, the highest one at full height. role: the accent's meaning. note: a short
     figure, such as "3.17 nats".
     """
 
@@ -49,11 +49,11 @@ class Box:
 
 
 def pipeline(boxes: Sequence[Box], *, key: str, label: str, on_open: Callable[[str], None]) -> None:
-    """Show the boxes in order with arrows between them, as many a row as fit; one below the other on a narrow
+    """Show the boxes in order with arrows between them, as many in a row as fit; one below the other on a narrow
     screen.
 
     A click, Enter or Space on a box calls `on_open(box.id)` in a Streamlit callback before the next script
-    run. Raises ValueError when ids repeat or there is no box. Example: `pipeline([Box("loss", "Loss", "[ ]",
+    run. Raises ValueError when ids repeat or there are no boxes. Example: `pipeline([Box("loss", "Loss", "[ ]",
     "3.2 nats")], key="map", label="From text to loss", on_open=go)`.
     """
     data = payload(boxes, label=label)

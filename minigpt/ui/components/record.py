@@ -1,4 +1,4 @@
-"""The box a record is typed into: it answers while one types and keeps every character, newlines too."""
+"""The box a record is typed into: it answers during typing and keeps every character, newlines too."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def record_box(
     """Show `text` in a box that grows with it; `on_change(text)` runs before the next script run.
 
     What is typed is sent after a pause of a quarter of a second, at once with Enter or on leaving the box;
-    Shift+Enter is a newline. Python owns the text: the box follows it, except while newer typing is under
-    way. `note` stands above at the right, in red when `wrong`. A browser turns CR LF into LF, nothing else
+    Shift+Enter is a newline. Python owns the text: the box follows it, except while newer typing is on
+    its way. `note` is above at the right, in red when `wrong`. A browser turns CR LF into LF, nothing else
     is changed. Example: `record_box("Hi", key="record", label="Record", on_change=take)`.
     """
 

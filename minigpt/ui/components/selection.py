@@ -1,4 +1,4 @@
-"""The reader's choices on their way from a component to Python.
+"""How a reader's choices get from a component to Python.
 
 Python owns the selection. A component shows a click at once, sends `{"at": choice, "n": number}` as its state
 value, and follows Python again as soon as the payload carries that number back (`seen`). The number makes a

@@ -1,12 +1,12 @@
 // Shared by all components: theme, palettes, numbers, labels, tooltips, payloads, and the way a choice travels.
 
-// "signed" and "attention" are the diverging and sequential chart colours of the Streamlit theme (config.toml), so that
-// canvases and charts agree; these stand in where a theme gives no hex colours. Purple is ours: probability.
+// "signed" and "attention" are the diverging and sequential chart colors of the Streamlit theme (config.toml), so that
+// canvases and charts agree; these are used where a theme has no hex colors. Purple is ours: probability.
 const PURPLE = {
   light: ["#ffffff", "#f0e4fe", "#e0c8fc", "#cba2fa", "#b477f7", "#9d4dec", "#8330d0", "#6419a3"],
   dark: ["#1c1a28", "#2f1f4a", "#46256f", "#63309c", "#8243cc", "#a65ff2", "#cd9ffa", "#f0e2ff"],
 };
-const STAND_IN = {
+const FALLBACK = {
   signed: {
     light: ["#b93a06", "#f59a55", "#f3f4f6", "#6aa5f8", "#1d4fd7"], dark: ["#ffc184", "#c2600f", "#232833", "#2d68cf", "#9ccbff"],
   },
@@ -21,8 +21,8 @@ const luminance = ([r, g, b]) => {
   return 0.2126 * lin(r) + 0.7152 * lin(g) + 0.0722 * lin(b);
 };
 
-// A CSS colour of any form as [r, g, b].
-function readColour(css, ctx) {
+// A CSS color of any form as [r, g, b].
+function readColor(css, ctx) {
   ctx.clearRect(0, 0, 1, 1);
   ctx.fillStyle = css;
   ctx.fillRect(0, 0, 1, 1);
@@ -31,16 +31,16 @@ function readColour(css, ctx) {
 
 const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 
-// Colours and fonts of the Streamlit theme as it is now; marks the root so that CSS knows it too.
+// Colors and fonts of the Streamlit theme as it is now; marks the root so that CSS knows it too.
 function readTheme(root) {
   const style = getComputedStyle(root);
   const css = (name) => style.getPropertyValue(name).trim();
-  const ground = readColour(css("--st-background-color"), probe);
-  const ink = readColour(css("--st-text-color"), probe);
+  const ground = readColor(css("--st-background-color"), probe);
+  const ink = readColor(css("--st-text-color"), probe);
   const dark = luminance(ground) < 0.2;
   root.classList.toggle("dark", dark);
-  const listed = (name) => css(name).split(",").map((colour) => colour.trim());
-  const chosen = (colours, name) => (colours.length > 4 && colours.every((c) => /^#[0-9a-f]{6}$/i.test(c)) ? colours : STAND_IN[name][dark ? "dark" : "light"]);
+  const listed = (name) => css(name).split(",").map((color) => color.trim());
+  const chosen = (colors, name) => (colors.length > 4 && colors.every((c) => /^#[0-9a-f]{6}$/i.test(c)) ? colors : FALLBACK[name][dark ? "dark" : "light"]);
   const scales = {
     signed: chosen(listed("--st-chart-diverging-colors"), "signed"),
     attention: chosen(listed("--st-chart-sequential-colors"), "attention"),
@@ -48,12 +48,12 @@ function readTheme(root) {
   };
   const mix = (share) => `rgb(${ground.map((c, i) => Math.round(c + (ink[i] - c) * share)).join(",")})`;
   return {
-    dark, mix, scales, ground: mix(0), ink: mix(1), grey: mix(0.66), line: mix(0.18), faint: mix(0.08),
+    dark, mix, scales, ground: mix(0), ink: mix(1), gray: mix(0.66), line: mix(0.18), faint: mix(0.08),
     accent: css("--accent"), font: css("--st-font"), key: [ground, ink, css("--st-font"), scales.signed, scales.attention].join("|"),
   };
 }
 
-// 257 colours from the lowest to the highest value: rgb triples, CSS strings, and whether dark text reads better on each.
+// 257 colors from the lowest to the highest value: rgb triples, CSS strings, and whether dark text reads better on each.
 const ramps = new Map();
 function ramp(name, theme) {
   const id = theme.scales[name].join();

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from minigpt.ui.base.text import t
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
+from minigpt.ui.components.words import copy_words
 
 KINDS = ("text", "number", "share", "bar", "words")
 SHARED = ("share", "bar")  # kinds with shares
@@ -57,7 +57,7 @@ def table(
 
     Row `selected` is marked and kept in view. With `on_select` a click, ArrowUp or ArrowDown chooses a row and calls
     `on_select(row)` before the next script run; Python owns the selection. A button copies everything with tabs
-    between cells. Rows `faint` are grey, such as sums of what is not listed. Raises ValueError for columns of
+    between cells. Rows `faint` are gray, such as sums of what is not listed. Raises ValueError for columns of
     different lengths, none at all, or a row that is not there.
     Example: `table([Column("id", ["84", "265"], "number"), Column("piece", ["T", "he·"])], key="t", label="Ids")`.
     """
@@ -97,14 +97,14 @@ def payload(
         "active": active,
         "height": height,
         "faint": list(faint),
-        "words": {"copy": t("Copy"), "copied": t("Copied")},
+        "words": copy_words(),
         "columns": [_plain(column) for column in columns],
     }
 
 
 def _plain(column: Column) -> dict[str, Any]:
     """A column as JSON values, without what it does not have."""
-    plain = {"name": column.name, "kind": column.kind, "cells": list(column.cells)}
+    plain: dict[str, Any] = {"name": column.name, "kind": column.kind, "cells": list(column.cells)}
     if column.kind in SHARED:
         plain["shares"] = [None if share is None else round(float(share), 4) for share in column.shares]
     return plain | ({"exact": list(column.exact)} if column.exact else {})

@@ -1,4 +1,4 @@
-"""The few words the canvas components speak by themselves; `{names}` are filled in by the browser."""
+"""The few words that the components show by themselves; the browser fills in what is still in braces."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from minigpt.ui.base.text import t
 
 
 def cell_words() -> dict[str, str]:
-    """Words of a matrix: names of untitled axes, the mask, and the sentence read out for the selected cell."""
-    sentence = "{rowTitle} {r}, {row}; {columnTitle} {c}, {column}; {value} {mask}"
+    """Words of a matrix: names of untitled axes, the mask, and the sentences read out for the selected cell."""
+    slots = {name: f"{{{name}}}" for name in ("rowTitle", "r", "row", "columnTitle", "c", "column", "value")}
     return {
         "row": t("row"),
         "column": t("column"),
         "masked": t("hidden by the mask"),
-        "speak": _template(sentence, "rowTitle", "r", "row", "columnTitle", "c", "column", "value", "mask"),
+        "speak": t("{rowTitle} {r}, {row}; {columnTitle} {c}, {column}; {value}", **slots),
+        "speakMasked": t("{rowTitle} {r}, {row}; {columnTitle} {c}, {column}; {value}, hidden by the mask", **slots),
     }
 
 
 def head_words() -> dict[str, str]:
     """Words of a gallery: the title of one head, and the headings of rows and columns when there are many."""
     return {
-        "title": _template("block {b}, head {h}", "b", "h"),
-        "block": _template("block {b}", "b"),
-        "head": _template("head {h}", "h"),
+        "title": t("block {b}, head {h}", b="{b}", h="{h}"),
+        "block": t("block {b}", b="{b}"),
+        "head": t("head {h}", h="{h}"),
     }
 
 
-def _template(sentence: str, *names: str) -> str:
-    """The sentence in the reader's language with its `{names}` still in it."""
-    return t(sentence, **{name: f"{{{name}}}" for name in names})
+def copy_words() -> dict[str, str]:
+    """Words of a table's button."""
+    return {"copy": t("Copy"), "copied": t("Copied")}

@@ -9,11 +9,11 @@ from minigpt.corpus.length_check import TooLong
 from minigpt.corpus.statistics import histogram
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.figures.corpus import lengths_chart, pieces_chart
-from minigpt.ui.base.text import plain, t
+from minigpt.ui.base.text import plain, t, tn
 from minigpt.ui.corpus import plan as corpus_plan
+from minigpt.ui.corpus.records import readable
 from minigpt.ui.shared import corpus_fit
 from minigpt.ui.shared.corpora import Choice, loaded
-from minigpt.ui.shared.corpus_texts import readable
 
 MOST_CONTEXT = 1024
 HEIGHT = 340
@@ -28,20 +28,21 @@ def draw_lengths(learned: Learned | None, plan: Advice) -> None:
         return
     lengths = learned.counted.train.lengths
     if len(lengths) == 1:
-        return _frequent_pieces(learned)
+        _frequent_pieces(learned)
+        return
     counts, edges = histogram(lengths)
     st.caption(t("Training records by their tokens"))
-    chart = lengths_chart(counts, edges, plan.context_length if plan.mode == "records" else None)
+    chart = lengths_chart(counts.tolist(), edges.tolist(), plan.context_length if plan.mode == "records" else None)
     alt = t("Tokens of the training records: {least} to {most}", least=int(lengths.min()), most=int(lengths.max()))
     st.echarts_chart(chart, key="corpus_lengths", height=HEIGHT, alt=alt)
 
 
 def _frequent_pieces(learned: Learned) -> None:
-    """Of one text: the pieces that stand in it most often."""
+    """Of one text: the pieces that occur most often."""
     used = learned.counted.train.counts
-    ids = [int(id) for id in used.argsort(kind="stable")[::-1][:PIECES] if used[id]]
+    ids = [int(token) for token in used.argsort(kind="stable")[::-1][:PIECES] if used[token]]
     st.caption(t("The most frequent pieces of the training text"))
-    chart = pieces_chart([learned.tokenizer.piece_label(id) for id in ids], [used[id] for id in ids])
+    chart = pieces_chart([learned.tokenizer.piece_label(token) for token in ids], [int(used[token]) for token in ids])
     st.echarts_chart(chart, key="corpus_frequent", height=HEIGHT, alt=t("The most frequent pieces"))
 
 
@@ -51,36 +52,74 @@ def draw(choice: Choice, plan: Advice, learned: Learned | None) -> None:
     st.session_state[mode], st.session_state[context] = plan.mode, plan.context_length
     names = {"records": t("whole records"), "windows": t("windows of the text")}
     left, right, _ = st.columns([1.4, 1, 1.4], vertical_alignment="bottom")
-    left.segmented_control(t("Batches of"), MODES, key=mode, format_func=names.get, required=True,
-                           on_change=_take, args=(choice, mode, "mode"))  # fmt: skip
-    right.number_input(t("Context length"), 1, MOST_CONTEXT, step=1, key=context,
-                       on_change=_take, args=(choice, context, "context_length"))  # fmt: skip
+    left.segmented_control(
+        t("Batches of"),
+        MODES,
+        key=mode,
+        format_func=lambda name: names[name],
+        required=True,
+        on_change=_take,
+        args=(choice, mode, "mode"),
+    )
+    right.number_input(
+        t("Context length"),
+        1,
+        MOST_CONTEXT,
+        step=1,
+        key=context,
+        on_change=_take,
+        args=(choice, context, "context_length"),
+    )
     if plan.mode == "windows":
-        text = "Windows of {context} neighbouring tokens take texts of any length; none is cut, each pair is learned."
-        st.markdown(plain(t(text, context=plan.context_length)))
+        st.markdown(
+            t(
+                "Windows of {context} neighboring tokens take texts of any length: nothing is cut off, "
+                "and each pair of neighbors is learned.",
+                context=plan.context_length,
+            )
+        )
         return
     long = corpus_fit.beyond(choice, plan.tokenizer, plan.context_length)
     if learned is None or long is None:
         st.markdown(t("Which records fit is known when the tokenizer is learned."))
         return
     if not long.records:
-        text = "Every record fits; the longest needs {needed} of {context} positions."
-        st.markdown(plain(t(text, needed=long.needed, context=plan.context_length)))
+        st.markdown(
+            t(
+                "Every record fits; the longest needs {needed} of {context} positions.",
+                needed=long.needed,
+                context=plan.context_length,
+            )
+        )
         return
     _too_long(choice, long, plan)
 
 
 def _too_long(choice: Choice, long: TooLong, plan: Advice) -> None:
-    total = len(loaded(choice).train) + len(loaded(choice).validation)
-    text = "{count} of {total} records do not fit into {context} positions. None is ever cut; choose one of:"
-    counts = {"count": f"{len(long.records):,}", "total": f"{total:,}", "context": plan.context_length}
-    st.warning(plain(t(text, **counts)), icon=":material/straighten:")
+    text = tn(
+        "{count:,} of {total:,} records does not fit into {context} positions. Records are never cut; choose one of:",
+        "{count:,} of {total:,} records do not fit into {context} positions. Records are never cut; choose one of:",
+        count=len(long.records),
+        total=len(loaded(choice).train) + len(loaded(choice).validation),
+        context=plan.context_length,
+    )
+    st.warning(plain(text), icon=":material/straighten:")
     with st.container(horizontal=True):
         if long.needed <= MOST_CONTEXT:
-            st.button(t("A context of {needed}", needed=long.needed), key="corpus_longer",
-                      on_click=corpus_plan.choose, args=(choice,), kwargs={"context_length": long.needed})  # fmt: skip
-        st.button(t("Windows of the text"), key="corpus_windows",
-                  on_click=corpus_plan.choose, args=(choice,), kwargs={"mode": "windows"})  # fmt: skip
+            st.button(
+                t("A context of {needed}", needed=long.needed),
+                key="corpus_longer",
+                on_click=corpus_plan.choose,
+                args=(choice,),
+                kwargs={"context_length": long.needed},
+            )
+        st.button(
+            t("Windows of the text"),
+            key="corpus_windows",
+            on_click=corpus_plan.choose,
+            args=(choice,),
+            kwargs={"mode": "windows"},
+        )
     rows = long.records[:SHOWN]
     table = {
         t("split"): [t("training") if row.split == "train" else t("validation") for row in rows],
@@ -90,7 +129,7 @@ def _too_long(choice: Choice, long: TooLong, plan: Advice) -> None:
     }
     st.dataframe(pd.DataFrame(table), hide_index=True, width="stretch", key="corpus_long", height=240)
     if len(long.records) > SHOWN:
-        st.caption(t("The {shown} longest.", shown=SHOWN))
+        st.caption(t("Only the {shown} longest are listed.", shown=SHOWN))
 
 
 def _take(choice: Choice, key: str, field: str) -> None:

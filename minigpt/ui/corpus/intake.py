@@ -1,12 +1,11 @@
-"""Which corpus: one of the project, one of this browser, or a new one from a file or from pasted text."""
+"""Which corpus: a shipped one, one of this browser, or a new one from a file or from pasted text."""
 
 import streamlit as st
 
-from minigpt.corpus.library import corpora_of, delete
+from minigpt.corpus.library import corpora_of, delete, take_file
 from minigpt.limits import limit
 from minigpt.ui.base import browser, messages
-from minigpt.ui.base.text import plain, t
-from minigpt.ui.corpus import own as corpus_own
+from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import corpora, tokenizing
 
 FAULT = "corpus_fault"  # session: why the last file was not taken
@@ -26,21 +25,30 @@ def draw(choice: corpora.Choice) -> None:
                 _delete(choice)
         number = st.session_state.setdefault(TAKEN, 0)
         st.file_uploader(
-            t("Your own file: txt, csv, jsonl or json"), ENDINGS, key=f"corpus_file_{number}", on_change=_take_file,
-            max_upload_size=max(1, limit("MINIGPT_UPLOAD_BYTES") // 1_000_000), width=FILE_WIDTH,
-        )  # fmt: skip
+            t("Your own file: txt, csv, jsonl or json"),
+            ENDINGS,
+            key=f"corpus_file_{number}",
+            on_change=_take_file,
+            max_upload_size=max(1, limit("MINIGPT_UPLOAD_BYTES") // 1_000_000),
+            width=FILE_WIDTH,
+        )
         with st.popover(t("Paste text"), icon=":material/content_paste:", key="corpus_paste"):
             _paste()
     st.caption(plain(_about(choice)))
     if FAULT in st.session_state:
-        messages.problem(t("Not taken: {fault}.", fault=st.session_state[FAULT]))
+        messages.problem(t("The file was not taken: {fault}.", fault=translate(st.session_state[FAULT])))
 
 
 def _corpus_box(choice: corpora.Choice) -> None:
     titles = {other.key: other.title for other in corpora.choices()}
     st.session_state["corpus_choice"] = choice.key
     st.selectbox(
-        t("Corpus"), list(titles), key="corpus_choice", format_func=titles.get, on_change=_take_choice, width=BOX_WIDTH
+        t("Corpus"),
+        list(titles),
+        key="corpus_choice",
+        format_func=lambda key: titles[key],
+        on_change=_take_choice,
+        width=BOX_WIDTH,
     )
 
 
@@ -48,8 +56,12 @@ def _about(choice: corpora.Choice) -> str:
     if not choice.own:
         return choice.about
     kept, most = len(corpora_of(browser.secret())), limit("MINIGPT_CORPORA_A_BROWSER")
-    text = "Kept on this computer for this browser alone, {kept} of {most}; runs keep a copy of their own."
-    return t(text, kept=kept, most=most)
+    text = t(
+        "Kept on this computer, only for this browser: {kept} of {most}. Runs keep their own copy.",
+        kept=kept,
+        most=most,
+    )
+    return text
 
 
 def _paste() -> None:
@@ -59,7 +71,7 @@ def _paste() -> None:
 
 
 def _delete(choice: corpora.Choice) -> None:
-    st.markdown(t("The file, its corpus and its tokenizers are deleted. Runs trained on it stay."))
+    st.markdown(t("The file, its corpus and its tokenizers are deleted. Runs trained on it are kept."))
     st.button(t("Delete this corpus"), key="corpus_delete_now", on_click=_take_delete, args=(choice,))
 
 
@@ -84,9 +96,9 @@ def _take_text() -> None:
 def _keep(name: str, content: bytes) -> None:
     st.session_state.pop(FAULT, None)
     try:
-        corpora.choose(corpus_own.take(name, content))
+        corpora.choose(take_file(browser.secret(), name, content))
     except ValueError as error:
-        st.session_state[FAULT] = str(error)
+        st.session_state[FAULT] = error
 
 
 def _take_delete(choice: corpora.Choice) -> None:
@@ -94,5 +106,5 @@ def _take_delete(choice: corpora.Choice) -> None:
     try:
         delete(choice.key, browser.secret())
     except (ValueError, OSError) as error:
-        st.session_state[FAULT] = str(error)
+        st.session_state[FAULT] = error
     corpora.choose(corpora.FIRST)

@@ -1,4 +1,6 @@
-"""The corpus in numbers, and the button that leads on to a run."""
+"""The corpus in numbers, and the button that leads to a run."""
+
+from pathlib import Path
 
 import streamlit as st
 
@@ -10,7 +12,6 @@ from minigpt.ui.base import workspace
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.corpus import plan as corpus_plan
 from minigpt.ui.shared import corpora
-from minigpt.ui.shared.corpus_texts import is_one_text
 from minigpt.ui.training import settings as training_settings
 
 GO = "corpus_goes_on"  # session: the button was pressed in this run of the page
@@ -30,10 +31,15 @@ def draw(choice: corpora.Choice, plan: Advice, learned: Learned | None) -> None:
     ids.metric(t("Vocabulary"), f"{learned.tokenizer.vocab_size:,}" if learned else "–")
     go, about = st.columns([1.4, 3.6], vertical_alignment="center")
     go.button(
-        t("Train on this corpus"), type="primary", icon=":material/model_training:", key="corpus_train",
-        on_click=_go, args=(choice, plan.tokenizer), width="stretch",
-    )  # fmt: skip
-    about.caption(plain(corpus_plan.said(plan)))
+        t("Train on this corpus"),
+        type="primary",
+        icon=":material/model_training:",
+        key="corpus_train",
+        on_click=_go,
+        args=(choice, plan.tokenizer),
+        width="stretch",
+    )
+    about.caption(plain(corpus_plan.sentences(plan)))
 
 
 def went_on() -> bool:
@@ -49,13 +55,13 @@ def _go(choice: corpora.Choice, config: TokenizerConfig) -> None:
 
 def _parts(corpus: Corpus) -> str:
     """Numbers of records; of one text, its shares."""
-    if not is_one_text(corpus):
+    if not corpus.is_one_text:
         return f"{len(corpus.train):,} + {len(corpus.validation):,}"
     train, validation = (sum(len(record.text) for record in split) for split in (corpus.train, corpus.validation))
     return f"{train / (train + validation):.0%} + {validation / (train + validation):.0%}"
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def _sizes(path, stamp: int, _records: tuple[Record, ...]) -> tuple[int, int]:
+def _sizes(path: Path, stamp: int, _records: tuple[Record, ...]) -> tuple[int, int]:
     """Characters and bytes in UTF-8."""
     return sum(len(record.text) for record in _records), sum(len(record.text.encode()) for record in _records)

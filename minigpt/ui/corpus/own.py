@@ -1,95 +1,60 @@
-"""A corpus of this browser: how its file is read and split, and what came of it."""
+"""A corpus of this browser: what its file gives under the choices made for it, read once for all reruns."""
 
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import PurePath
+from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
-from minigpt.corpus.library import keep_corpus, put, read_choices, read_label, source, write_choices
-from minigpt.corpus.readers.detect_continuous import continuity
-from minigpt.corpus.readers.encodings import EncodingFault, decode
-from minigpt.corpus.readers.files import FORMATS, ReadOptions, check_size, read_corpus
-from minigpt.corpus.readers.read_result import Reading
-from minigpt.corpus.splitting import Split, SplitOptions, split_records
+from minigpt.corpus import library
+from minigpt.corpus.library import Choices
+from minigpt.corpus.readers.files import ReadOptions, read_corpus
+from minigpt.corpus.readers.read_result import ReadResult
+from minigpt.corpus.splitting import CorpusSplit, SplitOptions, split_records
 from minigpt.ui.base import browser
-from minigpt.ui.base.text import t
 from minigpt.ui.shared.corpora import Choice
 
 
 @dataclass(frozen=True)
-class Choices:
-    """How to read and how to split."""
+class Prepared:
+    """What a file gives: its records and their split, or the fault that has to be settled first."""
 
-    read: ReadOptions
-    split: SplitOptions
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a file: a reading, and the corpus, or the fault that has to be settled first."""
-
-    reading: Reading | None
-    split: Split | None
+    read: ReadResult | None
+    split: CorpusSplit | None
     fault: ValueError | None
 
 
-def take(name: str, content: bytes) -> str:
-    """Keep a file for this browser, with the reading that its text suggests; its id.
-
-    Raises ValueError for a file that is empty or beyond the limits, or when this browser keeps too many.
-    """
-    check_size(name, len(content))
-    if not content.strip():
-        kind = t("it is empty (0 bytes)") if not content else t("there is nothing but white space in it")
-        raise ValueError(t("{file} has no usable records: {kind}", file=name, kind=kind))
-    id = put(browser.secret(), name, content)
-    if not read_choices(id, browser.secret()) and is_text(name):
-        try:
-            suggested = continuity(decode(content).text).continuous
-        except EncodingFault:
-            suggested = False
-        _write(id, Choices(ReadOptions(continuous=suggested), SplitOptions()))
-    return id
-
-
 def choices(choice: Choice) -> Choices:
-    """How this corpus is read and split; what is not understood any more is the default."""
-    kept = read_choices(choice.key, browser.secret())
-    try:
-        return Choices(_from(ReadOptions, kept.get("read", {})), _from(SplitOptions, kept.get("split", {})))
-    except (ValueError, TypeError):
-        return Choices(ReadOptions(), SplitOptions())
+    """How this corpus is read and split."""
+    return library.read_choices(choice.key, browser.secret())
 
 
-def change_reading(choice: Choice, **changes) -> None:
-    """Read it otherwise, in a callback. Faults are agreed to anew."""
+def change_reading(choice: Choice, **changes: Any) -> None:
+    """Read it in another way, in a callback."""
+    library.write_choices(choice.key, browser.secret(), choices(choice).with_reading(**changes))
+
+
+def change_split(choice: Choice, **changes: Any) -> None:
+    """Split it in another way, in a callback."""
     now = choices(choice)
-    _write(choice.key, Choices(replace(now.read, **changes), replace(now.split, skip_faults=False)))
+    library.write_choices(choice.key, browser.secret(), replace(now, split=replace(now.split, **changes)))
 
 
-def change_split(choice: Choice, **changes) -> None:
-    """Split it otherwise, in a callback."""
-    now = choices(choice)
-    _write(choice.key, replace(now, split=replace(now.split, **changes)))
-
-
-def outcome(choice: Choice) -> Outcome:
-    """What came of the file; its corpus is on the shelf afterwards, if there is one."""
-    now, label = choices(choice), read_label(choice.key, browser.secret())
-    content = source(choice.key, browser.secret())
-    reading = _reading(label.hash, label.name, now.read, content)
-    if isinstance(reading, ValueError):
-        return Outcome(None, None, reading)
-    split = _split(label.hash, label.name, now.read, now.split, reading)
+def prepared(choice: Choice) -> Prepared:
+    """What the file gives; its corpus is on disk afterwards, if there is one."""
+    now, label = choices(choice), library.read_label(choice.key, browser.secret())
+    read = _read(label.hash, label.name, now.read, library.source(choice.key, browser.secret()))
+    if isinstance(read, ValueError):
+        return Prepared(None, None, read)
+    split = _split(label.hash, label.name, now.read, now.split, read)
     if isinstance(split, ValueError):
-        return Outcome(reading, None, split)
+        return Prepared(read, None, split)
     if not choice.path.exists():
-        keep_corpus(choice.key, browser.secret(), split.corpus)
-    return Outcome(reading, split, None)
+        library.keep_corpus(choice.key, browser.secret(), split.corpus)
+    return Prepared(read, split, None)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _reading(hash: str, name: str, options: ReadOptions, _content: bytes) -> Reading | ValueError:
+def _read(content_hash: str, name: str, options: ReadOptions, _content: bytes) -> ReadResult | ValueError:
     try:
         return read_corpus(_content, name, options)
     except ValueError as error:
@@ -97,9 +62,11 @@ def _reading(hash: str, name: str, options: ReadOptions, _content: bytes) -> Rea
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _split(hash: str, name: str, read: ReadOptions, options: SplitOptions, _reading: Reading) -> Split | ValueError:
+def _split(
+    content_hash: str, name: str, options: ReadOptions, split: SplitOptions, _result: ReadResult
+) -> CorpusSplit | ValueError:
     try:
-        return split_records(_reading, options)
+        return split_records(_result, split)
     except ValueError as error:
         return _bare(error)
 
@@ -108,16 +75,3 @@ def _bare(error: ValueError) -> ValueError:
     """The error without the frames it came through, which would keep the whole file in memory."""
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)
-
-
-def is_text(name: str) -> bool:
-    """Whether a file of this name is read as txt."""
-    return PurePath(name).suffix.lower() in FORMATS["txt"]
-
-
-def _write(id: str, now: Choices) -> None:
-    write_choices(id, browser.secret(), {"read": asdict(now.read), "split": asdict(now.split)})
-
-
-def _from(kind: type, values: dict):
-    return kind(**{field.name: values[field.name] for field in fields(kind) if field.name in values})

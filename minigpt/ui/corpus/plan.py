@@ -7,15 +7,16 @@ import streamlit as st
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
 from minigpt.presets import PRESETS
-from minigpt.ui.base.text import t
+from minigpt.sentences import say
+from minigpt.ui.base.text import t, translate
 from minigpt.ui.shared import tokenizing
 from minigpt.ui.shared.corpora import Choice
 from minigpt.ui.shared.corpus_fit import advice_for
 
 REASONS = {
-    "short": "Short records suit it.",
-    "long": "A long text suits it, read in windows.",
-    "han": "Chinese suits it, one id a character.",
+    "short": say("Short records suit it."),
+    "long": say("A long text, read in windows, suits it."),
+    "han": say("Chinese text, one id a character, suits it."),
 }
 
 
@@ -38,30 +39,36 @@ def of(choice: Choice, config: TokenizerConfig) -> Advice:
     return replace(advice_for(choice, config), **st.session_state.get(key_of("chosen", choice), {}))
 
 
-def choose(choice: Choice, **changes) -> None:
+def choose(choice: Choice, **changes: str | int) -> None:
     """Choose mode or context in place of the advice, in a callback."""
     chosen = key_of("chosen", choice)
     st.session_state[chosen] = st.session_state.get(chosen, {}) | changes
 
 
-def said(plan: Advice) -> str:
-    """The plan in a sentence or two."""
-    merges = t("byte-level BPE with {merges} merges", merges=f"{plan.tokenizer.merges:,}")
-    kind = merges if plan.tokenizer.kind == "byte_bpe" else t("characters")
-    batches = "whole records in {context} positions" if plan.mode == "records" else "windows of {context} positions"
-    text = "On the Training page, with preset {preset} ({about}), {kind}, and batches of {batches}. {reason} "
-    text += "Everything can be changed there."
-    values = {"preset": plan.preset, "about": t(PRESETS[plan.preset].about), "reason": t(REASONS[plan.reason])}
-    return t(text, kind=kind, batches=t(batches, context=plan.context_length), **values)
+def sentences(plan: Advice) -> str:
+    """The plan in sentences."""
+    said = [
+        t("On the Training page: preset {preset}, {about}.", preset=plan.preset, about=PRESETS[plan.preset].about),
+        t("Tokenizer: byte-level BPE with {merges:,} merges.", merges=plan.tokenizer.merges)
+        if plan.tokenizer.kind == "byte_bpe"
+        else t("Tokenizer: characters."),
+        t("Batches: whole records in {context} positions.", context=plan.context_length)
+        if plan.mode == "records"
+        else t("Batches: windows of {context} positions.", context=plan.context_length),
+        translate(REASONS[plan.reason]),
+        t("Everything can be changed there."),
+    ]
+    return " ".join(said)
 
 
 def known_tokenizers(choice: Choice) -> str:
-    """What was learned from the corpus so far, in words; "" before."""
-    names = [
-        t("{merges} merges", merges=f"{config.merges:,}") if config.kind == "byte_bpe" else t("characters")
-        for config in tokenizing.known(choice)
-    ]
-    return t("Learned and kept: {names}.", names=", ".join(names)) if names else ""
+    """What was learned from the corpus so far; "" before."""
+    known = tokenizing.known(choice)
+    merges = ", ".join(f"{config.merges:,}" for config in known if config.kind == "byte_bpe")
+    said = [t("Learned and kept, by number of merges: {merges}.", merges=merges)] if merges else []
+    if any(config.kind != "byte_bpe" for config in known):
+        said.append(t("A tokenizer of characters is kept."))
+    return " ".join(said)
 
 
 def key_of(name: str, choice: Choice) -> str:

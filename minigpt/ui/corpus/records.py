@@ -1,18 +1,22 @@
-"""The records as they are: a part of either split at a time; of a continuous text, its lines."""
+"""The records as they are, a part of either split at a time (of a continuous text, its lines), and as files."""
+
+import re
+import tempfile
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
 from minigpt.corpus.corpus import Corpus
-from minigpt.corpus.splitting import Split
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
-from minigpt.ui.base.text import plain, t
+from minigpt.tokenizers.labels import visible_label
+from minigpt.ui.base.text import t
 from minigpt.ui.shared.corpora import Choice, loaded
-from minigpt.ui.shared.corpus_texts import is_one_text, readable
 
 ROWS = 100  # on show at once
-SPLITS = ("train", "validation")
+Row = tuple[int, int | None, str]  # number, tokens, text
 HEIGHT = 320
+_WITHIN = re.compile(r"(?<=[^·])·(?=[^·])")  # a single space between two characters that show
 
 
 def draw(choice: Choice, learned: Learned | None) -> None:
@@ -21,14 +25,19 @@ def draw(choice: Choice, learned: Learned | None) -> None:
     which, start = st.columns([2, 1], vertical_alignment="bottom")
     names = {"train": t("Training"), "validation": t("Validation")}
     split = which.segmented_control(
-        t("Split"), SPLITS, key=f"corpus_shown_{choice.key}", default="train", format_func=names.get,
-        label_visibility="collapsed", required=True,
-    )  # fmt: skip
+        t("Split"),
+        list(names),
+        key=f"corpus_shown_{choice.key}",
+        default="train",
+        format_func=lambda name: names[name],
+        label_visibility="collapsed",
+        required=True,
+    )
     records = getattr(corpus, split)
     if not records:
-        st.info(t("No record validates: the loss on unseen text is not available."), icon=":material/info:")
+        st.info(t("There is no validation record: the loss on unseen text is not available."), icon=":material/info:")
         return
-    rows = _lines(corpus.hash, split, corpus) if is_one_text(corpus) else _rows(corpus, split, learned)
+    rows = _lines(corpus.hash, split, corpus) if corpus.is_one_text else _rows(corpus, split, learned)
     count = len(rows)
     first = 1
     if count > ROWS:
@@ -39,23 +48,62 @@ def draw(choice: Choice, learned: Learned | None) -> None:
     config = {name: st.column_config.Column(width=width) for name, width in widths.items() if name in table}
     st.dataframe(table, hide_index=True, width="stretch", height=HEIGHT, column_config=config, key="corpus_table")
     if count > ROWS:
-        text = "{first} to {last} of {count}."
-        st.caption(t(text, first=f"{first:,}", last=f"{first - 1 + len(part):,}", count=f"{count:,}"))
+        st.caption(t("{first:,} to {last:,} of {count:,}.", first=first, last=first - 1 + len(part), count=count))
 
 
-def draw_duplicates(split: Split) -> None:
-    """What was grouped, and what leaks."""
-    if split.kind != "continuous":
-        text = "{distinct} different texts; {duplicates} duplicates {fate}."
-        fate = t("left out") if split.dropped else t("grouped with the first of their text")
-        values = {"distinct": f"{split.distinct:,}", "duplicates": f"{split.duplicates:,}"}
-        st.markdown(plain(t(text, fate=fate, **values)))
-    if split.leaked:
-        text = "{leaked} validation records stand in the training split too: their loss says nothing about unseen text."
-        st.warning(plain(t(text, leaked=f"{split.leaked:,}")), icon=":material/warning:")
+def draw_downloads(choice: Choice, learned: Learned | None) -> None:
+    """The prepared corpus and the tokenizer as files, made when they are asked for."""
+    corpus = loaded(choice)
+    name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in corpus.name)[:60] or "corpus"
+    with st.container(horizontal=True):
+        st.download_button(
+            t("Prepared corpus"),
+            lambda: corpus.to_json().encode(),
+            f"{name}.json",
+            "application/json",
+            key="corpus_download",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        st.download_button(
+            t("Tokenizer"),
+            lambda: _tokenizer_file(learned),
+            f"{name}-tokenizer.json",
+            "application/json",
+            key="corpus_tokenizer_download",
+            icon=":material/download:",
+            on_click="ignore",
+            disabled=learned is None,
+        )
+    st.markdown(
+        t(
+            "The corpus file holds both splits and every text unchanged. Upload it to this page again, on any "
+            "computer, or train on it with `python -m minigpt train --corpus`."
+        )
+    )
 
 
-def _rows(corpus: Corpus, split: str, learned: Learned | None) -> list[tuple]:
+def _tokenizer_file(learned: Learned | None) -> bytes:
+    assert learned is not None  # the button is disabled without one
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokenizer.json"
+        learned.tokenizer.save(path)
+        return path.read_bytes()
+
+
+def readable(text: str, most: int = 300) -> str:
+    """The beginning of `text` for a table cell: odd characters by their labels, single inner spaces as spaces.
+
+    More than `most` characters end in an ellipsis.
+
+    >>> readable("two  spaces, a\\ttab and an end ")
+    'two··spaces, a‹TAB›tab and an end·'
+    """
+    shown = _WITHIN.sub(" ", visible_label(text[:most].encode("utf-8", errors="replace")))
+    return f"{shown} …" if len(text) > most else shown
+
+
+def _rows(corpus: Corpus, split: str, learned: Learned | None) -> list[Row]:
     lengths = getattr(learned.counted, split).lengths if learned else None
     return [
         (number, None if lengths is None else int(lengths[number - 1]), record.text)
@@ -64,13 +112,15 @@ def _rows(corpus: Corpus, split: str, learned: Learned | None) -> list[tuple]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _lines(hash: str, split: str, _corpus: Corpus) -> list[tuple]:
+def _lines(corpus_hash: str, split: str, _corpus: Corpus) -> list[Row]:
     """The lines of one text that are not blank, with their numbers."""
     lines = getattr(_corpus, split)[0].text.split("\n")
     return [(number, None, line) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
-def _cells(row: tuple) -> dict:
+def _cells(row: Row) -> dict[str, int | str]:
     number, tokens, text = row
-    counted = {} if tokens is None else {t("tokens"): tokens}
-    return {t("number"): number} | counted | {t("text"): readable(text)}
+    cells: dict[str, int | str] = {t("number"): number}
+    if tokens is not None:
+        cells[t("tokens")] = tokens
+    return cells | {t("text"): readable(text)}

@@ -1,82 +1,131 @@
-"""Which records validate: the share, the seed, and what happens to duplicates."""
+"""Which records are for validation: the share, the seed, and what happens to duplicates."""
 
 import streamlit as st
 
-from minigpt.corpus.splitting import DUPLICATES, SHARE, Split
-from minigpt.ui.base.text import plain, t
+from minigpt.corpus.splitting import DUPLICATES, SHARE, CorpusSplit
+from minigpt.ui.base.text import plain, t, tn
 from minigpt.ui.corpus import own as corpus_own
-from minigpt.ui.corpus import records as corpus_records
 from minigpt.ui.shared.corpora import Choice, loaded
-from minigpt.ui.shared.corpus_texts import is_one_text
 
 MOST_SHARE = 0.5
 
 
-def draw(choice: Choice, split: Split | None) -> None:
-    """The controls of an own corpus and what they give; a shipped one has a split that stays."""
+def draw(choice: Choice, split: CorpusSplit | None) -> None:
+    """The controls of a reader's corpus and what they give; a shipped one has a fixed split."""
     if split is None:
-        corpus = loaded(choice)
-        text = "{train} training and {validation} validation records. A shipped corpus keeps its split, "
-        if is_one_text(corpus):
-            text = "One text, whose end validates. A shipped corpus keeps its split, "
-        text += "so that all runs on it can be compared; bring a file of your own to split it otherwise."
-        sizes = {"train": f"{len(corpus.train):,}", "validation": f"{len(corpus.validation):,}"}
-        st.markdown(plain(t(text, **sizes)))
+        _shipped(choice)
         return
     controls, found = st.columns([1, 1.4], gap="large")
     with controls:
         _controls(choice, split)
     with found:
-        st.markdown(plain(_said(split)))
-        corpus_records.draw_duplicates(split)
+        st.markdown(plain(_summary(split)))
+        _duplicates(split)
 
 
-def _said(split: Split) -> str:
+def _shipped(choice: Choice) -> None:
+    corpus = loaded(choice)
+    if corpus.is_one_text:
+        text = t("One text; its end is for validation.")
+    else:
+        sizes = {"train": len(corpus.train), "validation": len(corpus.validation)}
+        text = t("Records for training: {train:,}; for validation: {validation:,}.", **sizes)
+    st.markdown(plain(text))
+    st.markdown(
+        t(
+            "A shipped corpus keeps its split, so that all runs on it can be compared; "
+            "upload your own file to split it in another way."
+        )
+    )
+
+
+def _summary(split: CorpusSplit) -> str:
     corpus = split.corpus
     if split.no_validation:
-        return t("All of it trains; nothing validates: {reason}.", reason=split.no_validation)
-    if split.kind == "continuous":
-        return t("The text is cut once, {cut}. What follows validates.", cut=split.cut)
-    text = "{train} records train, {validation} validate ({share:.1%}). "
-    text += "Which ones depends on the seed and the texts alone."
-    share = len(corpus.validation) / (len(corpus.train) + len(corpus.validation))
-    sizes = {"train": f"{len(corpus.train):,}", "validation": f"{len(corpus.validation):,}"}
-    return t(text, share=share, **sizes)
+        return t("All of it is for training, none for validation: {reason}.", reason=split.no_validation)
+    if split.cut:
+        return t("{cut} The rest is for validation.", cut=split.cut)
+    train, validation = len(corpus.train), len(corpus.validation)
+    return t(
+        "Records for training: {train:,}; for validation: {validation:,} ({share:.1%}). "
+        "Which ones depends only on the seed and the texts.",
+        train=train,
+        validation=validation,
+        share=validation / (train + validation),
+    )
 
 
-def _controls(choice: Choice, split: Split) -> None:
+def _duplicates(split: CorpusSplit) -> None:
+    """What was grouped, and what leaks."""
+    if split.kind != "continuous":
+        values = {"distinct": split.distinct, "duplicates": split.duplicates}
+        if split.dropped:
+            text = t("Different texts: {distinct:,}; duplicates: {duplicates:,}, which are left out.", **values)
+        else:
+            text = t(
+                "Different texts: {distinct:,}; duplicates: {duplicates:,}, each grouped with the first of its text.",
+                **values,
+            )
+        st.markdown(plain(text))
+    if split.leaked:
+        text = tn(
+            "{count:,} validation record is also in the training split: its loss says nothing about unseen text.",
+            "{count:,} validation records are also in the training split: their loss says nothing about unseen text.",
+            count=split.leaked,
+        )
+        st.warning(plain(text), icon=":material/warning:")
+
+
+def _controls(choice: Choice, split: CorpusSplit) -> None:
     options = corpus_own.choices(choice).split
     if split.kind == "file" or options.anew:
         _put(choice, "anew", options.anew)
-        st.toggle(t("Split anew, in place of the file's own split"), key=_key(choice, "anew"),
-                  on_change=_take, args=(choice, "anew"))  # fmt: skip
+        st.toggle(
+            t("Make a new split, in place of the file's own split"),
+            key=_key(choice, "anew"),
+            on_change=_take,
+            args=(choice, "anew"),
+        )
         if split.kind == "file":
             return
     _put(choice, "share", SHARE if options.share is None else options.share)
     st.slider(
-        t("Validation share"), 0.0, MOST_SHARE, step=0.01, key=_key(choice, "share"), on_change=_take,
-        args=(choice, "share"), help=t("Of the records, or of the characters of a continuous text."),
-    )  # fmt: skip
+        t("Validation share"),
+        0.0,
+        MOST_SHARE,
+        step=0.01,
+        key=_key(choice, "share"),
+        on_change=_take,
+        args=(choice, "share"),
+        help=t("Of the records, or of the characters of a continuous text."),
+    )
     if split.kind == "continuous":
         return
     _put(choice, "seed", options.seed)
-    st.number_input(t("Seed of the split"), 0, 2**31 - 1, step=1, key=_key(choice, "seed"), on_change=_take,
-                    args=(choice, "seed"))  # fmt: skip
+    st.number_input(
+        t("Seed of the split"), 0, 2**31 - 1, step=1, key=_key(choice, "seed"), on_change=_take, args=(choice, "seed")
+    )
     _put(choice, "duplicates", options.duplicates)
     names = {
-        "together": t("on one side together"),
+        "together": t("together on one side"),
         "drop": t("keep the first of each text"),
-        "apart": t("each by itself (leaks)"),
+        "apart": t("each alone (leaks)"),
     }
-    st.radio(t("Identical texts"), DUPLICATES, key=_key(choice, "duplicates"), format_func=names.get,
-             on_change=_take, args=(choice, "duplicates"))  # fmt: skip
+    st.radio(
+        t("Identical texts"),
+        DUPLICATES,
+        key=_key(choice, "duplicates"),
+        format_func=lambda name: names[name],
+        on_change=_take,
+        args=(choice, "duplicates"),
+    )
 
 
 def _key(choice: Choice, field: str) -> str:
     return f"corpus_split_{field}_{choice.key}"
 
 
-def _put(choice: Choice, field: str, value) -> None:
+def _put(choice: Choice, field: str, value: object) -> None:
     st.session_state[_key(choice, field)] = value
 
 

@@ -1,8 +1,7 @@
 """The time machine's play button: walks through the saved steps, about two a second, on every page.
 
-A tick never interrupts a page: it comes as a fragment run, which waits for the script at hand, and asks
-for a whole rerun. The rerun takes the next step at its very beginning, so a click that happens to fall
-between two steps costs nothing.
+A tick never interrupts a page: it comes as a fragment run, which waits for the running script to end, and asks
+for a whole rerun. The rerun takes the next step at its very beginning, so a click between two steps costs nothing.
 """
 
 import time
@@ -45,14 +44,19 @@ def _button(steps: tuple[int, ...]) -> None:
         st.rerun()
     on = STATE in st.session_state
     st.button(
-        "", key="play_steps", icon=":material/pause:" if on else ":material/play_arrow:", width="stretch",
-        help=t("Stop at this step") if on else t("Play the saved steps"), disabled=len(steps) < 2,
-        on_click=_toggle, args=(steps,),
-    )  # fmt: skip
+        "",
+        key="play_steps",
+        icon=":material/pause:" if on else ":material/play_arrow:",
+        width="stretch",
+        help=t("Stop at this step") if on else t("Play the saved steps"),
+        disabled=len(steps) < 2,
+        on_click=_toggle,
+        args=(steps,),
+    )
 
 
 def _toggle(steps: tuple[int, ...]) -> None:
-    """Start, from the first step when the last one is shown; or stop where it is."""
+    """Start, from the first step when the last one is shown; or stop at the step shown."""
     if st.session_state.pop(STATE, None) is not None:
         return
     if workspace.current().step == steps[-1]:

@@ -5,28 +5,31 @@ import threading
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.navigation.page import Page
 
-from minigpt.ui.base import workspace
+from minigpt.ui.base import browser, workspace
 from minigpt.ui.base.text import t
-from minigpt.ui.frame import address
+
+if TYPE_CHECKING:  # needs torch
+    from minigpt.ui.base.view import View
 
 ICON = Path(__file__).parent / "icon.png"  # a causal mask; a file, as named icons are fetched from the internet
 CHOICES = Path(__file__).parents[1] / "components" / "choices.css"
 WITHOUT_STRIP = {"corpus", "models"}  # addresses of pages that show no record
-MISSING = object()
-_frame: ContextVar = ContextVar("frame")  # while app.py runs a page: its view, None without one
+_frame: ContextVar["View | None"] = ContextVar("frame")  # while app.py runs a page: its view, None without one
 
 
 def configure() -> None:
     """Title, icon, width and own style of the browser page."""
     st.set_page_config(page_title=t("Mini-GPT Explorer"), page_icon=str(ICON), layout="wide")
-    st.html(CHOICES)  # a file of ours: Streamlit puts it into a style element that takes no room
+    st.html(CHOICES)  # a file of ours: Streamlit puts it into a style element that takes no space
 
 
-def route():
+def route() -> Page:
     """The one navigation of the app, in the order of computation; addresses do not depend on the language.
 
     Without icons, so that all names fit beside each other in a window of 820 px.
@@ -52,13 +55,15 @@ def guard() -> None:
 
     A folder named `pages` makes Streamlit serve its files directly until some session has run the navigation.
     """
-    if _frame.get(MISSING) is MISSING:
+    try:
+        _frame.get()
+    except LookupError:
         configure()  # else the page's named icon would be fetched from the internet
         route()
         st.rerun()
 
 
-def run(page) -> None:
+def run(page: Page) -> None:
     """Draw the strip if the page shows a record, then the page. Without a usable record it says so and stays usable."""
     from minigpt.ui.frame import strip  # needs torch, which `warm` imports in the background
 
@@ -70,20 +75,21 @@ def run(page) -> None:
         page.run()
     finally:
         _frame.reset(token)
-        address.one_entry_a_page()
+        browser.one_entry_a_page()
         warm().drawn.set()
 
 
-def view():
-    """What the page shows (minigpt.ui.base.view.View). Ends the page when the record or model cannot be used."""
-    if _frame.get() is None:
+def view() -> "View":
+    """What the page shows. Ends the page when the record or model cannot be used."""
+    shown = _frame.get()
+    if shown is None:
         st.stop()
-    return _frame.get()
+    return shown
 
 
 @dataclass(frozen=True)
 class Warming:
-    """How far the background imports are: `ready` when the strip can be drawn, `drawn` when a page stands."""
+    """How far the background imports are: `ready` when the strip can be drawn, `drawn` when a page has been."""
 
     ready: threading.Event
     drawn: threading.Event
@@ -93,9 +99,9 @@ class Warming:
 def warm() -> Warming:
     """Import the slow packages once, in the background.
 
-    Torch comes first, as nothing can be shown without it; what the first page can do without waits until it
-    stands. At the end everything imported is taken out of the collector's rounds, and the trainer process is
-    started, to be warm when somebody trains. One torch thread: several readers on two cores are served faster so.
+    Torch comes first, as nothing can be shown without it; what the first page can do without waits until that page
+    is drawn. At the end everything imported is exempted from garbage collection, and the trainer process is
+    started, to be warm when someone trains. One torch thread: several readers on two cores are served faster so.
     """
     warming = Warming(threading.Event(), threading.Event())
 

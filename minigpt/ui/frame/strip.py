@@ -23,14 +23,15 @@ SAMPLES = (
     "the cat the cat",
     "<b>1</b> $x$ **b**\n🙂",
 )
-WRAPPED = 64  # positions; those of a longer record stand in one row that scrolls, so that the page stays in view
+WRAPPED = 64  # positions; those of a longer record are in one row that scrolls, so that the page stays in view
 SHOWN = 20  # characters of a model's title that its box shows; the whole of a longer one is in its tooltip
 LABEL = 120  # characters of an example that its chip shows
 
 
 def draw() -> View | None:
     """Draw the strip; the view the page shows, or None after a sentence that says what to change."""
-    view, fault = None, ""
+    view: View | None = None
+    fault: ValueError | str = ""
     playback.advance()
     with st.container(key="strip"):
         try:
@@ -48,17 +49,20 @@ def draw() -> View | None:
     return view
 
 
-def _said(error: ValueError) -> str:
-    """What is wrong, of the one record that is here."""
+def _said(error: ValueError) -> ValueError | str:
+    """What is wrong with the record of the workspace."""
     if isinstance(error, RecordTooLong):
-        text = "The record needs {needed} positions; the context length is {context}: leave out about {more} tokens"
-        values = {"needed": f"{error.needed:,}", "context": f"{error.context:,}"}
-        return t(text, more=f"{error.needed - error.context:,}", **values)
-    return str(error) if workspace.current().text else t("The record is empty; type at least one character")
+        return t(
+            "The record needs {needed} positions; the context length is {context}: leave out about {more} tokens",
+            needed=f"{error.needed:,}",
+            context=f"{error.context:,}",
+            more=f"{error.needed - error.context:,}",
+        )
+    return error if workspace.current().text else t("The record is empty; type at least one character")
 
 
 def _resolve() -> View:
-    """The view; a word about what is waited for if a large model has to be made or run."""
+    """The view; with a sentence while the page waits for a large model to be made or run."""
     place = st.empty()
     if not takes_time():
         return resolve()
@@ -96,23 +100,31 @@ def _shape_title(name: str) -> str:
     base, *changes = name.split(SEPARATOR)
     if not changes:
         return t("{name}, untrained", name="MG-1" if name == "mg-1" else name)
-    words = ", ".join(change.replace("_", " ").replace("=", " ") for change in changes)
-    return t("Untrained {base}: {words}", base=base, words=words)
+    differences = ", ".join(change.replace("_", " ").replace("=", " ") for change in changes)
+    return t("Untrained {base}: {differences}", base=base, differences=differences)
 
 
 def _id_first(title: str) -> str:
     """The title with its id in front, where a narrow box shows it: `1a2b · keys: mg-1, rate 0.01`."""
-    about, dot, id = title.rpartition(" · ")
-    return f"{id}{dot}{about}" if dot else title
+    about, dot, run_id = title.rpartition(" · ")
+    return f"{run_id}{dot}{about}" if dot else title
 
 
 def _controls(view: View | None) -> None:
     space = workspace.current()
     record, samples, model, step, play = st.columns([4, 1.8, 2.6, 2.2, 0.5], vertical_alignment="bottom")
     with record:
-        note = "" if view is None else t("{length} of {all} positions", length=view.length, all=f"{view.context:,}")
-        label, placeholder = t("Record"), t("Type any text")
-        record_box(space.text, key="record", label=label, note=note, placeholder=placeholder, on_change=_set_record)
+        note = ""
+        if view is not None:
+            note = t("{length} of {context} positions", length=view.length, context=f"{view.context:,}")
+        record_box(
+            space.text,
+            key="record",
+            label=t("Record"),
+            note=note,
+            placeholder=t("Type any text"),
+            on_change=_set_record,
+        )
     box = samples.popover(t("Examples"), width="stretch", key="examples_box", on_change="rerun")
     if box.open:  # closed, its chips would still cost the browser a redraw at each click
         with box:
@@ -123,9 +135,13 @@ def _controls(view: View | None) -> None:
         st.session_state["model_choice"] = space.model if space.model in names else None
         whole = model_title(space.model) if space.model in names else ""
         st.selectbox(
-            t("Model"), names, key="model_choice", format_func=model_title, on_change=_take_model,
+            t("Model"),
+            names,
+            key="model_choice",
+            format_func=model_title,
+            on_change=_take_model,
             help=plain(whole) if len(whole) > SHOWN else None,
-        )  # fmt: skip
+        )
     with step:
         _step(steps)
     with play:
@@ -133,8 +149,8 @@ def _controls(view: View | None) -> None:
 
 
 def _names(space: workspace.Workspace) -> list[str]:
-    """The models to choose from: those of everybody, this browser's imports and runs, and what a link shares."""
-    runs = [*imports_of(browser.secret()), *(f"{RUN_PREFIX}{id}" for id in runs_of(browser.secret()))]
+    """The models to choose from: those that everyone has, this browser's imports and runs, and what a link shares."""
+    runs = [*imports_of(browser.secret()), *(f"{RUN_PREFIX}{run_id}" for run_id in runs_of(browser.secret()))]
     shared = f"{RUN_PREFIX}{space.run}" if space.run else space.model
     known = [*SOURCES, *runs]
     return known + [name for name in dict.fromkeys((shared, space.model)) if name not in known and _exists(name)]
@@ -173,7 +189,7 @@ def _examples() -> None:
         records = [record.text for record in examples.training_records(workspace.current().model)]
         texts = examples.fitting([*SAMPLES, *records], tokenizer, config.context_length)
     except (ValueError, OSError) as error:
-        messages.problem(str(error))
+        messages.problem(error)
         return
     items = [Chip(visible_label(text[:LABEL].encode())) for text in texts]
     chips(items, key="examples", label=t("Example records"), on_select=lambda index: _take_example(texts[index]))
@@ -183,11 +199,11 @@ def _chips(view: View) -> None:
     items = [
         Chip(
             label,
-            below=str(id),
+            below=str(token),
             hint=_chip_hint(view, position),
-            kind="special" if view.is_special(id) else "plain",
+            kind="special" if view.is_special(token) else "plain",
         )
-        for position, (label, id) in enumerate(zip(view.labels, view.ids, strict=True))
+        for position, (label, token) in enumerate(zip(view.labels, view.ids, strict=True))
     ]
     few = view.length <= WRAPPED
     chips(items, key="position", label=t("Position"), selected=view.position, on_select=_take_position, wrap=few)
@@ -195,14 +211,22 @@ def _chips(view: View) -> None:
 
 def _chip_hint(view: View, position: int) -> str:
     piece = view.tokenizer.piece_bytes(view.ids[position])
-    shown = piece.hex(" ").upper() if piece else t("none, a special id")
+    token, target, loss = view.ids[position], view.target_labels[position], view.losses[position]
+    if not piece:
+        return t(
+            "position {position} · special id {id}, without bytes · next: {target} ({loss:.3f} nats)",
+            position=position,
+            id=token,
+            target=target,
+            loss=loss,
+        )
     return t(
         "position {position} · id {id} · bytes {bytes} · next: {target} ({loss:.3f} nats)",
         position=position,
-        id=view.ids[position],
-        bytes=shown,
-        target=view.target_labels[position],
-        loss=view.losses[position],
+        id=token,
+        bytes=piece.hex(" ").upper(),
+        target=target,
+        loss=loss,
     )
 
 

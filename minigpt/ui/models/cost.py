@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from minigpt.config import ModelConfig
+from minigpt.inspection.stages import trace_bytes
 from minigpt.model.parameters import parameter_count
-from minigpt.sizing.memory import Memory, memory, readable_bytes, trace_bytes
+from minigpt.sizing.memory import Memory, memory, readable_bytes
 from minigpt.sizing.untrained import UntrainedLoss, check_untrained, untrained_loss
 from minigpt.sizing.variants import Doubled, doublings
 from minigpt.ui.base import messages

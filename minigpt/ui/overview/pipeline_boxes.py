@@ -5,6 +5,7 @@ from math import log
 from minigpt.figures.numbers import percent
 from minigpt.inspection.attention_stats import read_query
 from minigpt.inspection.record import logit_summary
+from minigpt.inspection.stages import BLOCK_INPUT
 from minigpt.model.trace import Stage
 from minigpt.ui.base.text import t
 from minigpt.ui.base.view import View
@@ -42,7 +43,7 @@ def _vectors(view: View) -> Box:
         id=view.ids[view.position],
         position=view.position,
     )
-    return Box("block_input", t("Vectors"), shape(stage), sentence, _values(view, stage), role="residual")
+    return Box(BLOCK_INPUT.kind, t("Vectors"), shape(stage), sentence, _values(view, stage), role="residual")
 
 
 def _attention(view: View) -> Box:

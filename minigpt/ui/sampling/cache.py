@@ -13,8 +13,8 @@ from minigpt.generation.cost import CostStep, compare_costs, summarize
 from minigpt.generation.stepping import prompt_ids
 from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.size_limits import number_bytes
 from minigpt.sentences import Refusal
-from minigpt.sizing.memory import number_bytes
 from minigpt.ui.base import messages
 from minigpt.ui.base.text import t, tn, translate
 from minigpt.ui.base.view import View, shared_model

@@ -1,24 +1,34 @@
-"""The corpora to choose from, those of the project and those of this browser, and the one that is chosen."""
+"""The corpora to choose from, shipped ones and those of this browser, and the one that is chosen."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from minigpt.corpus.bundled import FIRST, bundled, bundled_keys
-from minigpt.corpus.corpus import Corpus, load_corpus
-from minigpt.corpus.library import bench, corpora_of, corpus_folder, read_label, shelf
+from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.library import (
+    CORPORA,
+    FIRST,
+    browser_folder,
+    bundled,
+    bundled_keys,
+    corpora_of,
+    corpus_folder,
+    read_label,
+)
+from minigpt.corpus.readers.objects import load_corpus
+from minigpt.sentences import reason_of, say
 from minigpt.storage.atomic import write_atomic
 from minigpt.ui.base import browser, workspace
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, translate
 
 GONE = "corpora_gone"  # session: why a corpus of the link is not here
-MG_1 = "The records of MG-1: short sentences that look up a word and name it again."
+MG_1 = say("The records of MG-1: short sentences that look up a word and name it again.")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A corpus by its name in data/ or its id on the shelf."""
+    """A corpus by its name in data/ or the id of a reader's file."""
 
     key: str
     title: str
@@ -34,8 +44,8 @@ class Choice:
 
 
 def choices() -> list[Choice]:
-    """Those of this browser, the newest first, then those of the project."""
-    own = [_own(id) for id in corpora_of(browser.secret())]
+    """Those of this browser, the newest first, then the shipped ones."""
+    own = [_own(name) for name in corpora_of(browser.secret())]
     return [*own, *map(_bundled, bundled_keys())]
 
 
@@ -47,7 +57,7 @@ def current() -> Choice:
     try:
         return _own(key)
     except ValueError as error:
-        st.session_state[GONE] = str(error)
+        st.session_state[GONE] = reason_of(error)
         workspace.choose(corpus=None)
         workspace.write_url()
         return _bundled(FIRST)
@@ -82,15 +92,15 @@ def _loaded(path: str, stamp: int) -> Corpus:
 
 def _bundled(key: str) -> Choice:
     found = bundled(key)
-    title, about = (t("MG-1's records"), t(MG_1)) if key == FIRST else (found.title, found.about)
+    title, about = (t("MG-1's records"), translate(MG_1)) if key == FIRST else (found.title, found.about)
     path = found.path
     if path.suffix != ".json":
         state = path.stat()
-        path = shelf() / "bundled" / f"{key}-{state.st_mtime_ns:x}-{state.st_size:x}.json"
-    return Choice(key, title, about, path, bench(browser.secret()), own=False)
+        path = CORPORA.root / "bundled" / f"{key}-{state.st_mtime_ns:x}-{state.st_size:x}.json"
+    return Choice(key, title, about, path, browser_folder(browser.secret()), own=False)
 
 
-def _own(id: str) -> Choice:
-    folder = corpus_folder(id, browser.secret())
-    name = read_label(id, browser.secret()).name
-    return Choice(id, t("{name} · {id}", name=name, id=id[-4:]), "", folder / "corpus.json", folder, own=True)
+def _own(name: str) -> Choice:
+    folder = corpus_folder(name, browser.secret())
+    title = f"{read_label(name, browser.secret()).name} · {name[-4:]}"
+    return Choice(name, title, "", folder / "corpus.json", folder, own=True)

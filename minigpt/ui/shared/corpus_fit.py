@@ -8,7 +8,7 @@ from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice, advise
 from minigpt.corpus.length_check import TooLong, too_long
 from minigpt.presets import Preset
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import tn
 from minigpt.ui.shared import tokenizing
 from minigpt.ui.shared.corpora import Choice, loaded
 
@@ -45,8 +45,13 @@ def fit_fault(choice: Choice, found: Preset) -> str:
     long = beyond(choice, found.tokenizer, found.model.context_length)
     if long is None or not long.records:
         return ""
-    text = "{count} of {total} records are longer than the context of {context} positions, the longest needs {needed}. "
-    text += "Under More settings, set the context length to {needed}, or batches of windows."
-    total = len(loaded(choice).train) + len(loaded(choice).validation)
-    values = {"context": found.model.context_length, "needed": long.needed}
-    return t(text, count=f"{len(long.records):,}", total=f"{total:,}", **values)
+    return tn(
+        "{count:,} of {total:,} records is longer than the context of {context} positions and needs {needed}. "
+        "Under More settings, set the context length to {needed}, or batches of windows.",
+        "{count:,} of {total:,} records are longer than the context of {context} positions, the longest needs {needed}."
+        " Under More settings, set the context length to {needed}, or batches of windows.",
+        count=len(long.records),
+        total=len(loaded(choice).train) + len(loaded(choice).validation),
+        context=found.model.context_length,
+        needed=long.needed,
+    )

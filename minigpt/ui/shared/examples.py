@@ -5,8 +5,8 @@ from itertools import islice
 
 import streamlit as st
 
-from minigpt.corpus.bundled import FIRST, bundled
 from minigpt.corpus.corpus import Record
+from minigpt.corpus.library import FIRST, bundled
 from minigpt.inspection.sources import source_run
 from minigpt.presets import PRESETS
 from minigpt.tokenizers.base import Tokenizer

@@ -1,4 +1,4 @@
-"""Tokenizers of the corpora: learned at once for small ones, by a process of its own for large ones."""
+"""Tokenizers of the corpora: learned at once for small ones, in a separate process for large ones."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def is_small(choice: Choice) -> bool:
 
 
 def state(choice: Choice, config: TokenizerConfig) -> JobState:
-    """How the job for it stands."""
+    """The status of the job for it."""
     return learning().state(job_folder(choice.place, _job(choice, config)))
 
 
@@ -79,7 +79,7 @@ def known(choice: Choice) -> list[TokenizerConfig]:
 def under_way(choice: Choice) -> TokenizerConfig | None:
     """The config of a job that learns from this corpus now: a reader who comes back finds it again."""
     for path in sorted(choice.place.glob(f"tokenizers/{loaded(choice).hash}/*/job.json")):
-        if learning().state(path.parent).going:
+        if learning().state(path.parent).status.active:
             return read_job(path.parent).config
     return None
 
@@ -94,5 +94,5 @@ def _read(folder: str, stamp: int) -> Learned:
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _here(path, stamp: int, config: TokenizerConfig, _choice: Choice) -> Learned:
+def _here(path: Path, stamp: int, config: TokenizerConfig, _choice: Choice) -> Learned:
     return learn_here(config, loaded(_choice))

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigpt.inspection.recompute import stage_kind
+from minigpt.inspection.stages import Coordinate, StageSpec, spec_of
 from minigpt.model.trace import Stage
 from minigpt.ui.base.text import t
 from minigpt.ui.base.view import View
-from minigpt.ui.stages.choice import Coordinate
 
 ROW, LONG_ROW = 16, 32  # numbers in a row of a vector; the long one from 256 numbers on
 MOST = 1024  # numbers of a vector on screen; longer ones show the part around the chosen number
@@ -49,24 +48,24 @@ def grid(view: View, stage: Stage, place: Coordinate) -> Grid:
     Keys are those of the record: padding slots are hidden from every query and not drawn. Scores come before the
     mask: those of later keys are drawn as any other.
     """
-    kind, values = stage_kind(view.trace, stage), stage.at(view.position).numpy()
-    if kind in ("scores", "visible", "weights"):
-        return _keys(view, kind, values[:, : view.length])
+    spec, values = spec_of(stage), stage.at(view.position).numpy()
+    if spec.family == "key":
+        return _keys(view, spec, values[:, : view.length])
     if values.ndim == 2:
         heads = [t("head {head}", head=head) for head in range(len(values))]
         return Grid(values, heads, _numbers(0, values.shape[1]), "signed", column_title=t("number"), flat=False)
     return _vector(values, place)
 
 
-def _keys(view: View, kind: str, values: np.ndarray) -> Grid:
+def _keys(view: View, spec: StageSpec, values: np.ndarray) -> Grid:
     visible = view.trace.blocks[view.block].visible.at(view.position).numpy()[:, : view.length]
     heads = [t("head {head}", head=head) for head in range(len(values))]
     return Grid(
-        values=values.astype(np.float64) if kind == "visible" else values,
-        rows=[t("all heads")] if kind == "visible" else heads,
+        values=values.astype(np.float64) if spec.boolean else values,
+        rows=heads if spec.by_head else [t("all heads")],
         columns=[f"{key} {label}" for key, label in enumerate(view.labels)],
-        palette="signed" if kind == "scores" else "attention",
-        masked=None if kind == "scores" else ~np.broadcast_to(visible, values.shape),
+        palette="attention" if spec.masked else "signed",
+        masked=~np.broadcast_to(visible, values.shape) if spec.masked else None,
         column_title=t("key"),
         flat=False,
     )

@@ -2,16 +2,15 @@
 
 import pandas as pd
 
-from minigpt.inspection.derivation import Worked
-from minigpt.inspection.recompute import recompute
+from minigpt.inspection.derivation import Derivation
+from minigpt.inspection.stages import formula, recomputed, shape_text, spec_of
 from minigpt.model.parameters import component_counts, parameter_rows
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, translate
 from minigpt.ui.base.view import View
 from minigpt.ui.stages.grid import Grid
-from minigpt.ui.stages.sentences import shape_words, stage_title
 
 
-def terms(view: View, work: Worked) -> pd.DataFrame:
+def terms(view: View, work: Derivation) -> pd.DataFrame:
     """The terms behind a number, each number with every digit; keys get their pieces. One row for a plain copy."""
     if not work.terms:
         return pd.DataFrame({t("by this arithmetic"): [repr(work.value)], t("by the model"): [repr(work.shown)]})
@@ -34,18 +33,18 @@ def numbers(cells: Grid) -> pd.DataFrame:
 
 def record(view: View) -> tuple[pd.DataFrame, str]:
     """Every stage in order with its check at this position, shape, formula and line; and how many agree."""
-    checks = [recompute(view.model, view.trace, stage, view.position) for stage in view.trace.stages]
+    checks = [recomputed(view.model, view.trace, stage, view.position) for stage in view.trace.stages]
     table = pd.DataFrame(
         {
             t("step"): number,
             t("block"): "" if stage.block is None else str(stage.block),
             t("stage"): stage.name,
-            t("shape"): shape_words(view.trace, stage),
+            t("shape"): shape_text(stage),
             t("difference"): f"{check.difference:.2g}",
             t("allowed"): f"{check.tolerance:.2g}",
-            t("formula"): stage.formula,
+            t("formula"): formula(stage, view.trace.config),
             t("line"): f"{stage.source.file}:{stage.source.line}",
-            t("what"): stage_title(view.trace, stage),
+            t("what"): translate(spec_of(stage).title_in(view.trace.config)),
         }
         for number, (stage, check) in enumerate(zip(view.trace.stages, checks, strict=True), start=1)
     )

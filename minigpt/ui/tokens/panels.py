@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from minigpt.corpus.batches import IGNORE
 from minigpt.figures.theme import chart_config
 from minigpt.figures.tokens import slots_figure
+from minigpt.model.loss import IGNORE
 from minigpt.ui.base import workspace
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, tn
 from minigpt.ui.base.view import View
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.table import table
@@ -49,7 +49,7 @@ def slots(view: View) -> None:
         rows=(t("ids"), t("targets"), t("valid")),
         axis=t("slot"),
         unused=(
-            t("{count} × {id} (PAD)", count=unused, id=tokenizer.pad),
+            t("{count} × {pad} (PAD)", count=unused, pad=tokenizer.pad),
             t("{count} × -100 (ignored)", count=unused),
             t("{count} × False", count=unused),
         ),
@@ -65,7 +65,8 @@ def slots(view: View) -> None:
     total = sum(view.losses)
     right, false = st.columns(2)
     right.metric(
-        t("Sum of losses ÷ {scored} scored positions", scored=view.length), t("{loss:.9f} nats", loss=view.loss)
+        tn("Sum of losses ÷ {count} scored position", "Sum of losses ÷ {count} scored positions", count=view.length),
+        t("{loss:.9f} nats", loss=view.loss),
     )
     false.metric(
         t("Wrong: ÷ all {slots} slots", slots=context),
@@ -76,22 +77,29 @@ def slots(view: View) -> None:
 
 def _divisor(view: View, unused: int) -> str:
     if not unused:
-        return t("{scored} scored positions and no padding: the record fills the context.", scored=view.length)
-    sentence = "{scored} scored positions, {unused} padding slots; the mean divides by {scored}, not by {slots}."
-    if unused == 1:
-        sentence = "{scored} scored positions, {unused} padding slot; the mean divides by {scored}, not by {slots}."
-    return t(sentence, scored=view.length, unused=unused, slots=view.context)
+        return t("Scored positions: {scored}. There is no padding: the record fills the context.", scored=view.length)
+    return t(
+        "Scored positions: {scored}. Padding slots: {unused}. The mean divides by {scored}, not by {slots}.",
+        scored=view.length,
+        unused=unused,
+        slots=view.context,
+    )
 
 
 def specials(view: View) -> None:
     """Typed look-alikes of special ids: they are bytes, the real ones are not."""
     if view.tokenizer.bos == view.tokenizer.eos:
-        text = "One id without bytes, {id}, begins and ends every record and fills unused slots. Only the builder of "
-        text += "records sets it: whatever is typed, even its name, is ordinary text."
+        sentence = t(
+            "One id without bytes, {special}, begins and ends every record and fills unused slots. Only the builder of "
+            "records sets it: whatever is typed, even its name, is ordinary text.",
+            special=view.tokenizer.eos,
+        )
     else:
-        text = "BOS, EOS and PAD are ids without bytes. Only the builder of records sets them: whatever is typed, even "
-        text += "their names, is ordinary text."
-    st.write(t(text, id=view.tokenizer.eos))
+        sentence = t(
+            "BOS, EOS and PAD are ids without bytes. Only the builder of records sets them: whatever is typed, even "
+            "their names, is ordinary text."
+        )
+    st.write(sentence)
     for number, (text, ids) in enumerate(typed_specials(view.tokenizer)):
         row = [Chip(t("typed {text}", text=text), kind="group"), *_plain(view, ids)]
         chips(row, key=f"typed{number}", label=t("Ids of a typed text"))
@@ -102,4 +110,4 @@ def specials(view: View) -> None:
 
 def _plain(view: View, ids: list[int]) -> list[Chip]:
     label, tokenizer = view.tokenizer.piece_label, view.tokenizer
-    return [Chip(label(id), str(id), hint=t("bytes {bytes}", bytes=byte_text(tokenizer, id))) for id in ids]
+    return [Chip(label(token), str(token), hint=t("bytes {hex}", hex=byte_text(tokenizer, token))) for token in ids]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from minigpt.tokenizers.base import Tokenizer
+from minigpt.tokenizers.base import EncodeStep, Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.base.text import t
 from minigpt.ui.base.view import View
@@ -13,18 +13,15 @@ from minigpt.ui.shared.pieces import byte_ids
 
 @dataclass(frozen=True)
 class ReplayState:
-    """The ids of a text at one step of its encoding. Step 0 is the raw bytes, where no merge is named."""
+    """The ids of a text at one step of its encoding; the first is the raw bytes, before any merge."""
 
     ids: tuple[int, ...]
     before: int  # tokens at the step before
-    rank: int | None = None
-    left: int | None = None
-    right: int | None = None
-    id: int | None = None
+    step: EncodeStep | None = None
 
     @property
     def places(self) -> int:
-        """How often the pair stood in the text."""
+        """In how many places of the text the pair was."""
         return self.before - len(self.ids)
 
 
@@ -47,15 +44,16 @@ def replay(tokenizer: Tokenizer, text: str) -> list[ReplayState]:
     single = byte_ids(tokenizer.fingerprint, tokenizer)
     states = [ReplayState(tuple(single[byte] for byte in text.encode()), before=len(text.encode()))]
     for step in tokenizer.encode_steps(text):
-        states.append(ReplayState(step.ids, len(states[-1].ids), step.rank, step.left, step.right, step.id))
+        states.append(ReplayState(step.ids, len(states[-1].ids), step))
     return states
 
 
 def split_characters(tokenizer: Tokenizer, text: str) -> list[SplitCharacter]:
     """Each different character of `text` whose bytes are not whole inside one piece, in order of appearance."""
-    owner, ids = [], tokenizer.encode(text)  # owner: for each byte, the index of its piece
-    for index, id in enumerate(ids):
-        owner += [index] * len(tokenizer.piece_bytes(id))
+    ids = tokenizer.encode(text)
+    owner: list[int] = []  # for each byte, the index of its piece
+    for index, token in enumerate(ids):
+        owner += [index] * len(tokenizer.piece_bytes(token))
     found: dict[SplitCharacter, None] = {}
     start = 0
     for character in text:
@@ -69,16 +67,18 @@ def split_characters(tokenizer: Tokenizer, text: str) -> list[SplitCharacter]:
 
 def vocabulary_rows(tokenizer: Tokenizer, ids: Iterable[int]) -> list[tuple[int, str, str, str]]:
     """One row an id: the id, its piece, its bytes, and how it was made."""
-    return [(id, tokenizer.piece_label(id), byte_text(tokenizer, id), origin(tokenizer, id)) for id in ids]
+    return [
+        (token, tokenizer.piece_label(token), byte_text(tokenizer, token), origin(tokenizer, token)) for token in ids
+    ]
 
 
-def origin(tokenizer: Tokenizer, id: int) -> str:
-    """How an id came to be: a byte, a special, or the merge of two others."""
-    if id in tokenizer.specials:
-        return t("special: no text can be it")
-    rank = tokenizer.merge_rank(id)
+def origin(tokenizer: Tokenizer, token: int) -> str:
+    """What an id is made from: a byte, a character, a special, or the merge of two others."""
+    if token in tokenizer.specials:
+        return t("special: no text is encoded as it")
+    rank = tokenizer.merge_rank(token)
     if rank is None:
-        return t("character") if tokenizer.kind == "chars" else t("byte {byte}", byte=tokenizer.piece_bytes(id)[0])
+        return t("character") if tokenizer.kind == "chars" else t("byte {byte}", byte=tokenizer.piece_bytes(token)[0])
     left, right = tokenizer.merges[rank]
     return t(
         "rank {rank}: {left} + {right}  ({left_piece} + {right_piece})",
@@ -90,9 +90,9 @@ def origin(tokenizer: Tokenizer, id: int) -> str:
     )
 
 
-def byte_text(tokenizer: Tokenizer, id: int) -> str:
+def byte_text(tokenizer: Tokenizer, token: int) -> str:
     """The bytes of an id as hex, `65 72`; a dash for specials, which have none."""
-    return tokenizer.piece_bytes(id).hex(" ").upper() or "–"
+    return tokenizer.piece_bytes(token).hex(" ").upper() or "–"
 
 
 def target_columns(view: View) -> list[Column]:
@@ -100,10 +100,10 @@ def target_columns(view: View) -> list[Column]:
     losses = view.losses
     return [
         Column(t("position"), [str(position) for position in range(view.length)], "number"),
-        Column(t("input id"), [str(id) for id in view.ids], "number"),
+        Column(t("input id"), [str(token) for token in view.ids], "number"),
         Column(t("input piece"), view.labels),
-        Column(t("input bytes"), [byte_text(view.tokenizer, id) for id in view.ids]),
-        Column(t("target id"), [str(id) for id in view.targets], "number"),
+        Column(t("input bytes"), [byte_text(view.tokenizer, token) for token in view.ids]),
+        Column(t("target id"), [str(token) for token in view.targets], "number"),
         Column(t("target piece"), view.target_labels),
         Column(t("loss (nats)"), [f"{loss:.6f}" for loss in losses], "number", exact=[repr(loss) for loss in losses]),
     ]

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from minigpt.sentences import say
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.labels import visible_label
 from minigpt.ui.base import messages
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, tn, translate
 from minigpt.ui.base.view import View
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.tokens.reading import ReplayState, byte_text, replay, split_characters
@@ -17,17 +18,26 @@ MOST_PIECES = 400  # chips of the text at one step
 
 def rule(view: View) -> str:
     """How this kind of tokenizer makes tokens, with the numbers of the text."""
+    numbers = {"size": len(view.space.text.encode()), "tokens": view.length - 1}
     rules = {
-        "byte_bpe": "Text is bytes first. Then learned merges join neighbours, always in the same order (bytes here: "
-        "{bytes}, tokens: {tokens}).",
-        "gpt2": "Text is cut into words, and each word is bytes first. Then learned merges join neighbours inside the "
-        "word, the earliest learned first (bytes here: {bytes}, tokens: {tokens}).",
-        "chars": "Every character of a known alphabet is one token: nothing is merged (bytes here: {bytes}, "
-        "tokens: {tokens}).",
+        "byte_bpe": say(
+            "Text is bytes first. Then learned merges join neighbors, always in the same order (bytes here: "
+            "{size}, tokens: {tokens}).",
+            **numbers,
+        ),
+        "gpt2": say(
+            "Text is split into words, and each word is bytes first. Then learned merges join neighbors inside the "
+            "word, the earliest learned first (bytes here: {size}, tokens: {tokens}).",
+            **numbers,
+        ),
+        "chars": say(
+            "Every character of a known alphabet is one token: nothing is merged (bytes here: {size}, "
+            "tokens: {tokens}).",
+            **numbers,
+        ),
     }
-    numbers = {"bytes": len(view.space.text.encode()), "tokens": view.length - 1}
     marks = t("A space is written ·, anything else that cannot be seen in ‹ ›.")
-    return f"{t(rules[view.tokenizer.kind], **numbers)} {marks}"
+    return f"{translate(rules[view.tokenizer.kind])} {marks}"
 
 
 def draw(view: View) -> None:
@@ -39,7 +49,7 @@ def draw(view: View) -> None:
     try:
         states = replay(view.tokenizer, view.space.text)
     except ValueError as error:  # more steps than can be shown
-        messages.notice(str(error))
+        messages.notice(translate(error))
         return
     last = len(states) - 1
     step = _start(view, last)
@@ -81,37 +91,38 @@ def _move(by: int) -> None:
 
 
 def _rule(tokenizer: Tokenizer, state: ReplayState, step: int, last: int) -> None:
-    if state.id is None:
+    merge = state.step
+    if merge is None:
         sentence = t("Bytes of the text in UTF-8, not merged yet: {size}", size=len(state.ids))
         if not last:
             sentence = t("Bytes of the text in UTF-8, which no learned merge fits: {size}", size=len(state.ids))
         chips([Chip(sentence, kind="group")], key="rule", label=t("Rule"))
         return
-    head = t("Step {step} of {last}, rank {rank}:", step=step, last=last, rank=state.rank)
-    tail = t(
-        "at {places} places: {before} tokens become {after}"
-        if state.places > 1
-        else "at 1 place: {before} tokens become {after}",
-        places=state.places,
+    head = t("Step {step} of {last}, rank {rank}:", step=step, last=last, rank=merge.rank)
+    tail = tn(
+        "at {count} place: {before} tokens become {after}",
+        "at {count} places: {before} tokens become {after}",
+        count=state.places,
         before=state.before,
         after=len(state.ids),
     )
     row = [
         Chip(head, kind="group"),
-        _chip(tokenizer, state.left),
+        _chip(tokenizer, merge.left),
         Chip("+", kind="group"),
-        _chip(tokenizer, state.right),
+        _chip(tokenizer, merge.right),
     ]
-    row += [Chip("→", kind="group"), _chip(tokenizer, state.id, kind="fresh"), Chip(tail, kind="group")]
+    row += [Chip("→", kind="group"), _chip(tokenizer, merge.id, kind="fresh"), Chip(tail, kind="group")]
     chips(row, key="rule", label=t("Rule"))
 
 
 def _pieces(tokenizer: Tokenizer, state: ReplayState) -> list[Chip]:
     """The pieces at this step; of a long text those around the first merge."""
-    place = state.ids.index(state.id) if state.id in state.ids else 0
+    made = state.step.id if state.step else None
+    place = state.ids.index(made) if made in state.ids else 0
     first = max(0, min(place - MOST_PIECES // 4, len(state.ids) - MOST_PIECES))
     shown = state.ids[first : first + MOST_PIECES]
-    row = [_chip(tokenizer, id, kind="fresh" if id == state.id else "plain") for id in shown]
+    row = [_chip(tokenizer, token, kind="fresh" if token == made else "plain") for token in shown]
     after = len(state.ids) - first - len(shown)
     before = [Chip(t("{count:,} before", count=first), kind="group")] if first else []
     return [*before, *row, *([Chip(t("{count:,} after", count=after), kind="group")] if after else [])]
@@ -125,18 +136,18 @@ def _split(view: View) -> None:
     st.caption(
         t(
             "UTF-8 writes one character with up to four bytes. Where no merge has joined them all, a piece is only a "
-            "part of it and shows its bytes in hex. In this text ({shown} of {all}):",
+            "part of it and shows its bytes in hex. In this text ({shown} of {count}):",
             shown=min(MOST_SPLIT, len(found)),
-            all=len(found),
+            count=len(found),
         )
     )
     row = []
     for split in found[:MOST_SPLIT]:
         row.append(Chip(f"{visible_label(split.text.encode())} =", kind="group"))
-        row += [_chip(view.tokenizer, id) for id in split.ids]
+        row += [_chip(view.tokenizer, token) for token in split.ids]
     chips(row, key="split", label=t("Characters in several pieces"))
 
 
-def _chip(tokenizer: Tokenizer, id: int, kind: str = "plain") -> Chip:
-    hint = t("id {id} · bytes {bytes}", id=id, bytes=byte_text(tokenizer, id))
-    return Chip(tokenizer.piece_label(id), below=str(id), hint=hint, kind=kind)
+def _chip(tokenizer: Tokenizer, token: int, kind: str = "plain") -> Chip:
+    hint = t("id {token} · bytes {hex}", token=token, hex=byte_text(tokenizer, token))
+    return Chip(tokenizer.piece_label(token), below=str(token), hint=hint, kind=kind)

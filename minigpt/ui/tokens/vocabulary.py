@@ -19,11 +19,16 @@ def vocabulary(view: View) -> None:
     _metrics(view)
     size = view.tokenizer.vocab_size
     if view.model.config.vocab_size > size:
-        text = "The model has {all} ids, its tokenizer knows the first {known}; it never draws one of the others."
-        st.caption(t(text, all=f"{view.model.config.vocab_size:,}", known=f"{size:,}"))
+        st.caption(
+            t(
+                "The model has {ids:,} ids, its tokenizer only the first {known:,}; it never draws one of the others.",
+                ids=view.model.config.vocab_size,
+                known=size,
+            )
+        )
     ids = range(size) if size <= LISTED else _page(view)
     st.dataframe(_table(view, ids), key="vocabulary", hide_index=True, width="stretch", height=460)
-    how = t("Search with the magnifying glass on the table, sort by a click on a heading.")
+    how = t("Search with the magnifying glass on the table, sort by clicking a heading.")
     mark = t(
         "Tokenizer fingerprint: {fingerprint}. Equal fingerprints mean equal ids; every checkpoint names the one it "
         "needs.",
@@ -45,7 +50,7 @@ def _metrics(view: View) -> None:
     cells[2].metric(
         t("Bytes per token"),
         f"{size / pieces:.3f}",
-        help=t("{bytes} bytes in {tokens} tokens, BOS and EOS not counted", bytes=size, tokens=pieces),
+        help=t("{size} bytes / {tokens} tokens, without BOS and EOS", size=size, tokens=pieces),
     )
     cells[3].metric(t("Ids in this record"), f"{len(set(view.ids + view.targets)):,}", help=t("BOS and EOS counted"))
 
@@ -59,10 +64,10 @@ def _page(view: View) -> Sequence[int]:
     last = (size - 1) // PAGE * PAGE
     start = page.number_input(t("From id"), 0, last, step=PAGE, key="vocabulary_from", disabled=bool(query))
     if not query:
-        st.caption(t("Ids {first} to {last} of {all}", first=start, last=min(size, start + PAGE) - 1, all=f"{size:,}"))
+        st.caption(t("Ids {first} to {last} of {size:,}", first=start, last=min(size, start + PAGE) - 1, size=size))
         return range(start, min(size, start + PAGE))
-    found = [id for id in search(labels_of(view), query) if id < size]
-    st.caption(t("{shown} of {found} pieces found", shown=min(PAGE, len(found)), found=f"{len(found):,}"))
+    found = [token for token in search(labels_of(view), query) if token < size]
+    st.caption(t("Pieces found: {found:,}, shown: {shown}", shown=min(PAGE, len(found)), found=len(found)))
     return found[:PAGE]
 
 

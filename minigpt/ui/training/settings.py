@@ -7,19 +7,18 @@ import streamlit as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
-from minigpt.corpus.bundled import FIRST as FIRST_CORPUS
 from minigpt.corpus.corpus import Corpus
+from minigpt.corpus.library import FIRST as FIRST_CORPUS
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
 from minigpt.model.parameters import parameter_count
+from minigpt.model.size_limits import check_model
 from minigpt.presets import PRESETS, Preset, preset
-from minigpt.sizing.memory import check_model
 from minigpt.training.runs.library import NAME_CHARACTERS
 from minigpt.training.samples import common_start
 from minigpt.ui.base import messages
 from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import corpora, tokenizing
 from minigpt.ui.shared.corpus_fit import advice_for, fit_fault
-from minigpt.ui.shared.corpus_texts import is_one_text
 from minigpt.ui.shared.training_fields import (
     FIRST,
     MORE,
@@ -222,7 +221,7 @@ def _about(choice: corpora.Choice, found: Preset) -> str:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)
     text = "Corpus {corpus}: {train} training and {validation} validation records."
-    if is_one_text(records):
+    if records.is_one_text:
         text = "Corpus {corpus}: one text, " + (
             "whose end validates." if records.validation else "all of it for training."
         )

@@ -25,7 +25,7 @@ def draw(choice: Choice, config: TokenizerConfig, on_start) -> None:
         give_up()
         st.rerun()
     state = tokenizing.state(choice, config)
-    if state.going:
+    if state.status.active:
         draw_progress(choice, config, on_cancel=give_up)
         return
     give_up()

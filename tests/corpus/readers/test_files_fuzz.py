@@ -8,10 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from minigpt.corpus.prepared import to_jsonl
 from minigpt.corpus.readers.encodings import ENCODINGS, EncodingFault, decode, fitting_encodings, preview
 from minigpt.corpus.readers.files import FORMATS, ReadOptions, read_corpus
-from minigpt.corpus.readers.read_result import Reading
+from minigpt.corpus.readers.read_result import ReadResult
 from minigpt.corpus.readers.tables import DELIMITERS
 from minigpt.corpus.splitting import DUPLICATES, SplitOptions, split_records
 
@@ -36,7 +35,7 @@ OPTIONS = st.builds(
 )
 
 
-def tried(content: bytes, file: str, options: ReadOptions | None = None) -> Reading | None:
+def tried(content: bytes, file: str, options: ReadOptions | None = None) -> ReadResult | None:
     """The reading, None for a ValueError, which must be one sentence."""
     try:
         reading = read_corpus(content, file, options)
@@ -48,11 +47,11 @@ def tried(content: bytes, file: str, options: ReadOptions | None = None) -> Read
     return reading
 
 
-def texts(reading: Reading) -> list[str]:
+def texts(reading: ReadResult) -> list[str]:
     return [record.text for record in reading.records + (reading.validation or ())]
 
 
-def check_kept(reading: Reading | None, written: list[str]) -> None:
+def check_kept(reading: ReadResult | None, written: list[str]) -> None:
     """The usable texts are those that were written, the others are reported as empty."""
     wanted = [text for text in written if text.strip()]
     assert (texts(reading) if reading else []) == wanted
@@ -171,7 +170,7 @@ def test_splits_lose_nothing_and_leak_nothing(
     shared = {key(record.text, trailing) for record in train} & {key(record.text, trailing) for record in validation}
     assert (duplicates == "apart" or not shared) and bool(made.leaked) == bool(shared)
     assert made.distinct + made.duplicates == reading.used
-    assert read_corpus(to_jsonl(train).encode(), "a.jsonl").records == train
+    assert read_corpus(_to_jsonl(train).encode(), "a.jsonl").records == train
 
 
 def key(text: str, trailing: bool) -> str:
@@ -186,3 +185,8 @@ def test_texts_survive_each_encoding(encoding: str, data: st.DataObject):
     lines = data.draw(st.lists(st.text(letters, max_size=8), max_size=6))
     content = "".join(line + "\n" for line in lines).encode(encoding)
     check_kept(tried(content, "a.txt", ReadOptions(encoding=encoding)), lines)
+
+
+def _to_jsonl(records: tuple) -> str:
+    rows = ({"id": record.id, "text": record.text} for record in records)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

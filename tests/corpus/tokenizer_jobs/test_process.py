@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.corpus import BUNDLED_CORPUS, Corpus, Record, bundled_corpus
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.library import bundled, bundled_corpus
 from minigpt.corpus.tokenizer_jobs.jobs import (
     JobState,
     Learning,
@@ -44,13 +45,13 @@ def saved(path, corpus: Corpus):
 
 
 def job(kind: str = "byte_bpe", merges: int = 32, corpus=None) -> Job:
-    path, hash = corpus or (BUNDLED_CORPUS, bundled_corpus().hash)
+    path, hash = corpus or (bundled("mini-gpt").path, bundled_corpus().hash)
     return Job(TokenizerConfig(kind, merges), str(path), hash)
 
 
 def wait_for(learning: Learning, folder, *statuses: str) -> JobState:
     while (state := learning.state(folder)).status not in statuses:
-        assert state.going, state
+        assert state.status.active, state
         time.sleep(0.02)
     return state
 
@@ -93,9 +94,9 @@ def test_learning_here_gives_what_a_job_gives(tmp_path):
 def test_a_job_is_watched_and_cancelled(tmp_path, learning, endless):
     folder = tmp_path / "job"
     learning.start(folder, job(merges=8000, corpus=endless))
-    assert wait_for(learning, folder, "learning").bytes == 400_000
+    assert wait_for(learning, folder, "learning").size == 400_000
     while not (folder / "merges.jsonl").exists() or not (folder / "merges.jsonl").stat().st_size:
-        assert learning.state(folder).going
+        assert learning.state(folder).status.active
         time.sleep(0.02)
     first = json.loads((folder / "merges.jsonl").read_text().splitlines()[0])
     assert first["tokens"] < 400_000
@@ -127,9 +128,9 @@ def test_jobs_at_once_and_merges_have_limits(tmp_path, learning, endless, monkey
 
 
 def test_a_changed_or_missing_corpus_fails_with_its_reason(tmp_path, learning):
-    learning.start(tmp_path / "a", Job(TokenizerConfig(), str(BUNDLED_CORPUS), "0" * 16))
+    learning.start(tmp_path / "a", Job(TokenizerConfig(), str(bundled("mini-gpt").path), "0" * 16))
     learning.start(tmp_path / "b", job(corpus=(tmp_path / "none.json", "0" * 16)))
-    assert "asked was 0000000000000000" in wait_for(learning, tmp_path / "a", "failed").reason
+    assert "expected was 0000000000000000" in wait_for(learning, tmp_path / "a", "failed").reason
     assert "there is no corpus file" in wait_for(learning, tmp_path / "b", "failed").reason
     assert not (tmp_path / "a" / "tokenizer.json").exists()
 
@@ -174,5 +175,5 @@ def test_a_damaged_folder_is_refused(tmp_path):
     with pytest.raises(ValueError, match="counts.npz is damaged"):
         load_learned(tmp_path)
     (tmp_path / "job.json").write_text("[]")
-    with pytest.raises(ValueError, match="holds no tokenizer job"):
+    with pytest.raises(ValueError, match="does not hold a tokenizer job"):
         read_job(tmp_path)

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from minigpt.model.dropout import SeededDropout
+from minigpt.model.forward_pass import unhooked
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.kernels import fused_attention
 from minigpt.model.kernels.fused_attention import FusedAttention
 from minigpt.model.loss import loss
-from minigpt.model.trace import pass_on
 from minigpt.presets import preset
 
 SMALL = replace(
@@ -52,9 +52,9 @@ def test_logits_and_gradients_equal_those_of_the_stages(lengths, queries, path, 
         monkeypatch.setattr("minigpt.model.gpt.no_dropout", Even(1.0))
     ids, valid, targets = case(lengths)
     results = []
-    for keep in (pass_on, inspection_batch):
+    for keep in (unhooked, inspection_batch):
         model = MiniGPT(SMALL).train()
-        logits = model(ids, valid, keep=keep)
+        logits = model(ids, valid, hook=keep)
         loss(logits, targets).backward()
         results.append([logits, *(parameter.grad for parameter in model.parameters())])
     for one, other in zip(*results, strict=True):
@@ -68,7 +68,7 @@ def test_only_unwatched_training_is_fused(monkeypatch):
     model = MiniGPT(SMALL)
     model.eval()(ids, valid)
     model.trace(ids, valid)
-    model.train()(ids, valid, keep=inspection_batch)
+    model.train()(ids, valid, hook=inspection_batch)
     assert not calls
     model(ids, valid)
     assert len(calls) == SMALL.layers

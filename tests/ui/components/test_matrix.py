@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from minigpt.ui.components.matrix import content
-from minigpt.ui.components.packing import pack, unpack
+from minigpt.ui.components.packing import pack
+from tests.ui.components.payloads import unpack
 
 SQUARE = np.array([[0.1, -2.0], [1e-300, 3.0000000000000004]])
 

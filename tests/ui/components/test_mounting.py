@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from minigpt.ui.components import assets, packing
+from tests.ui.components.payloads import unpack
 
 NAMES = ["chips", "matrix", "gallery", "pipeline", "anatomy", "table"]
 
@@ -39,7 +40,7 @@ def test_each_component_mounts_and_carries_text_as_data_only():
     assert [proto.component_name for proto in protos] == [f"minigpt.{name}" for name in NAMES]
     for proto in protos:
         assert "onerror" not in proto.js_content + proto.html_content + proto.css_content
-    header, arrays = packing.unpack(protos[1].bytes)
+    header, arrays = unpack(protos[1].bytes)
     assert header["rows"][0].startswith("<img") and header["selected"] == [2, 1]
     assert arrays["values"].tolist() == [0.1, 0, 0, 0.1, 0.1, 0, 0.1, 0.1, 0.1]
 

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from minigpt.corpus.corpus import bundled_corpus
+from minigpt.corpus.library import bundled_corpus
 from minigpt.huggingface.export import export_folder
 from minigpt.huggingface.imports import look_into
 from minigpt.model.gpt import MiniGPT

@@ -5,14 +5,13 @@ import pytest
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.inspection.derivation import worked
 from minigpt.inspection.sources import preset_tokenizer
+from minigpt.inspection.stages import derive, explain, shape_text, spec_of
 from minigpt.model.gpt import MiniGPT
 from minigpt.ui.base.view import View, trace_record
 from minigpt.ui.base.workspace import Workspace
 from minigpt.ui.stages import choice as stage_choice
 from minigpt.ui.stages.grid import MOST, grid
-from minigpt.ui.stages.sentences import DIMENSIONS, TITLES, sentence, shape_words, stage_title
 
 
 def seen(position: int = 3, block: int = 0, head: int = 0, stage: str = "norm1", **changes) -> View:
@@ -72,10 +71,10 @@ def test_scores_come_before_the_mask():
     cells = grid(view, scores, (0, 0))
     assert cells.masked is None
     assert cells.values.tolist() == scores.at(4)[:, : view.length].tolist()
-    assert sentence(view, scores).startswith("Head 0: of the 5 keys it may read, key ")
-    assert sentence(view, scores).endswith("Later keys have scores too; the mask comes with the weights.")
+    assert explain(view, scores).startswith("Head 0: of the 5 keys it may read, key ")
+    assert explain(view, scores).endswith("Later keys have scores too; the mask comes with the weights.")
     last = seen(position=view.length - 1)
-    assert "Later" not in sentence(last, last.trace.blocks[0].scores)
+    assert "Later" not in explain(last, last.trace.blocks[0].scores)
 
 
 def test_later_keys_are_masked():
@@ -119,7 +118,7 @@ def test_an_activation_in_a_link_is_that_of_the_model(activation):
 def test_every_stage_has_a_sentence(changes, position):
     view = seen(position=position, head=2, **changes)
     for stage in view.trace.stages:
-        words = sentence(view, stage)
+        words = explain(view, stage)
         assert len(words) > 20 and "{" not in words and "nan" not in words, words
 
 
@@ -127,39 +126,38 @@ def test_sentences_count_right():
     view = seen(position=6)
     block = view.trace.blocks[0]
     zero = int((block.ffn_linear.at(6) < 0).sum())
-    assert 0 < zero < 20 and sentence(view, block.ffn_activation) == f"ReLU set {zero} of 20 numbers to zero."
-    assert sentence(view, block.visible).startswith(f"7 of 16 slots may be read: {view.length - 7} of the record")
+    assert 0 < zero < 20 and explain(view, block.ffn_activation) == f"ReLU set {zero} of 20 numbers to zero."
+    assert explain(view, block.visible).startswith(f"7 of 16 slots may be read: {view.length - 7} of the record")
     weights = block.weights.at(6)[0]
     most = int(weights.argmax())
-    assert f"{weights[most]:.1%} of its weight to key {most} " in sentence(view, block.weights)
+    assert f"{weights[most]:.1%} of its weight to key {most} " in explain(view, block.weights)
     row = block.block_input.at(6)
     factor = 1 / (row.var(correction=0) + 1e-5).sqrt().item()
-    assert sentence(view, block.norm1).endswith(f"stretches this vector by {factor:.4g}.")
+    assert explain(view, block.norm1).endswith(f"stretches this vector by {factor:.4g}.")
 
 
 def test_shapes_have_one_letter_an_axis():
     view = seen()
-    assert shape_words(view.trace, view.trace.blocks[0].scores) == "[1, 3, 16, 16] = B, H, T, T"
+    assert shape_text(view.trace.blocks[0].scores) == "[1, 3, 16, 16] = B, H, T, T"
     sizes = {"B": 1, "T": 16, "C": 12, "H": 3, "D": 4, "F": 20, "V": 291, "1": 1}
     for stage in view.trace.stages:
-        letters = shape_words(view.trace, stage).split(" = ")[1].split(", ")
+        letters = shape_text(stage).split(" = ")[1].split(", ")
         assert tuple(sizes[letter] for letter in letters) == stage.shape
-    assert set(DIMENSIONS) < set(TITLES)
 
 
 def test_every_first_number_can_be_worked_out():
     view = seen(position=6, head=2, block=1)
     for stage in view.trace.stages:
         place = stage_choice.coordinate(view, stage)
-        assert worked(view.model, view.trace, stage, 6, place).shown == stage.at(6)[place].item()
+        assert derive(view.model, view.trace, stage, 6, place).shown == stage.at(6)[place].item()
 
 
 def test_without_residual_connections_no_sentence_speaks_of_adding():
     view = seen(residual=False)
     block = view.trace.blocks[1]
-    assert sentence(view, block.attention_output).startswith("To take the place of a vector of length ")
-    assert sentence(view, block.block_output).startswith("Without residual connections nothing is added: length ")
-    assert stage_title(view.trace, block.ffn_output) == "what the FFN makes of it"
+    assert explain(view, block.attention_output).startswith("It replaces a vector of length ")
+    assert explain(view, block.block_output).startswith("Without residual connections nothing is added: length ")
+    assert spec_of(block.ffn_output).title_in(view.trace.config) == "what the FFN makes of it"
     usual = seen()
-    assert sentence(usual, usual.trace.blocks[1].block_output).startswith("The addition turns the vector")
-    assert stage_title(usual.trace, usual.trace.blocks[1].ffn_output) == "what the FFN adds"
+    assert explain(usual, usual.trace.blocks[1].block_output).startswith("The addition turns the vector")
+    assert spec_of(usual.trace.blocks[1].ffn_output).title_in(usual.trace.config) == "what the FFN adds"

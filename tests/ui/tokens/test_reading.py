@@ -19,7 +19,7 @@ def test_replay_by_hand():
         (259, 100, 32, 259),
         (260, 32, 259),
     ]
-    assert [(state.rank, state.left, state.right, state.id) for state in states[1:]] == [
+    assert [(step.rank, step.left, step.right, step.id) for step in (state.step for state in states[1:])] == [
         (0, 114, 101, 259),
         (1, 259, 100, 260),
     ]
@@ -33,7 +33,7 @@ def test_replay_starts_with_the_bytes_and_ends_with_the_tokens(text: str):
     assert list(states[-1].ids) == MG1.encode(text)
     for state in states:
         assert MG1.decode(state.ids) == text
-        assert state.id is None or state.ids.count(state.id) == state.places > 0
+        assert state.step is None or state.ids.count(state.step.id) == state.places > 0
 
 
 def test_split_characters_by_hand():
@@ -55,7 +55,7 @@ def test_vocabulary_names_every_id_once_and_how_it_was_made():
     assert [id for id, *_ in rows] == list(range(291))
     assert len({piece for _, piece, *_ in rows}) == 291
     assert rows[65] == (65, "A", "41", "byte 65")
-    assert rows[257] == (257, "‹EOS›", "–", "special: no text can be it")
+    assert rows[257] == (257, "‹EOS›", "–", "special: no text is encoded as it")
     assert rows[265] == (265, "he·", "68 65 20", "rank 6: 104 + 260  (h + e·)")
 
 

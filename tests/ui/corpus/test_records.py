@@ -2,8 +2,7 @@
 
 import pytest
 
-from minigpt.corpus.corpus import Corpus, Record
-from minigpt.ui.shared.corpus_texts import is_one_text, readable
+from minigpt.ui.corpus.records import readable
 
 
 @pytest.mark.parametrize(
@@ -23,10 +22,3 @@ def test_what_would_not_show_gets_a_mark(text, shown):
 
 def test_a_long_text_is_shown_in_part():
     assert readable("ab" * 5, 4) == "abab …" and readable("abab", 4) == "abab"
-
-
-def test_one_text_has_lines():
-    assert is_one_text(Corpus("c", (Record("a", "one\ntwo"),)))
-    assert is_one_text(Corpus("c", (Record("text-train", "one "),), (Record("text-validation", "two"),)))
-    assert not is_one_text(Corpus("c", (Record("a", "one"),)))
-    assert not is_one_text(Corpus("c", (Record("a", "one\ntwo"), Record("b", "three"))))
