@@ -21,7 +21,7 @@ models_config.headline(name, config)
 models_counts.draw(config)
 with st.container(horizontal=True, gap="large", key="models_counted"):  # side by side where both have room
     with st.container(width=WIDE):
-        models_counts.conventions(config)
+        models_counts.draw_conventions(config)
     with st.container(width=WIDE):
         models_cost.draw_untrained(config)
 with st.container(horizontal=True, gap="large", key="models_held"):

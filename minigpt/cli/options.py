@@ -43,8 +43,8 @@ def add_corpus_options(parser: argparse.ArgumentParser) -> None:
     add("--skip-faults", action="store_true", default=None, help="leave out the faulty records")
 
 
-def corpus_of(options: argparse.Namespace, say: Callable[[str], None]) -> Corpus | None:
-    """The corpus that the options name, None without `--corpus`; `say` is told what was found.
+def corpus_of(options: argparse.Namespace, report: Callable[[str], None]) -> Corpus | None:
+    """The corpus that the options name, None without `--corpus`; `report` is told what was found.
 
     Raises ValueError as `read_file` and `split_records` do, and for an option that does not apply.
     """
@@ -54,7 +54,7 @@ def corpus_of(options: argparse.Namespace, say: Callable[[str], None]) -> Corpus
             raise Refusal("--{option} needs --corpus", option=_option(given))
         return None
     reading = _read(options, given)
-    say(reading_text(reading))
+    report(reading_text(reading))
     _check_split(reading, given)
     names = {"validation_share": "share", "split_seed": "seed", "split_anew": "anew"}
     names |= {name: name for name in ("duplicates", "skip_faults")}
@@ -64,7 +64,7 @@ def corpus_of(options: argparse.Namespace, say: Callable[[str], None]) -> Corpus
         split = split_records(reading, SplitOptions(**chosen))
     except FaultyRecords as error:
         raise Refusal("{error} (--skip-faults)", error=error.sentence) from error
-    say(split_text(split))
+    report(split_text(split))
     return split.corpus
 
 
@@ -84,12 +84,17 @@ def _check_split(reading: ReadResult, given: set[str]) -> None:
         raise Refusal("--{option} does not apply to a continuous text, which is cut once", option=_option(grouping))
     if reading.validation is None:
         if "split_anew" in given:
-            raise Refusal("--split-anew does not apply to {file}, which does not have its own split", file=reading.file)
+            raise Refusal(
+                "{option} does not apply to {file}, which does not have its own split",
+                option="--split-anew",
+                file=reading.file,
+            )
     elif grouping and not given & {"split_anew", "validation_share"}:
         raise Refusal(
-            "--{option} does not apply to {file}, which has its own split; add --split-anew",
+            "--{option} does not apply to {file}, which has its own split; add {addition}",
             option=_option(grouping),
             file=reading.file,
+            addition="--split-anew",
         )
 
 

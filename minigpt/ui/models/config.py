@@ -17,7 +17,6 @@ from minigpt.sizing.memory import memory, readable_bytes
 from minigpt.ui.base import messages, workspace
 from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import corpora, training_fields
-from minigpt.ui.training import settings as training_settings
 from minigpt.validation import settings_of, with_labels
 
 PRESET = "models_preset"  # session: the name of the chosen preset
@@ -178,7 +177,7 @@ def _reset(name: str) -> None:
 def _train(name: str, config: ModelConfig) -> None:
     """Callback: the next run has this shape, whatever suits its corpus."""
     training_fields.hand_over(name, config)
-    st.session_state[training_settings.FITTED] = corpora.current().key
+    st.session_state[training_fields.FITTED] = corpora.current().key
     st.session_state[GO] = "training"
 
 

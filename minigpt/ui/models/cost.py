@@ -7,9 +7,11 @@ import streamlit as st
 
 from minigpt.config import ModelConfig
 from minigpt.inspection.stages import trace_bytes
+from minigpt.inspection.trace_memory import check_trace
 from minigpt.model.parameters import parameter_count
+from minigpt.model.size_limits import check_model
 from minigpt.sizing.memory import Memory, memory, readable_bytes
-from minigpt.sizing.untrained import UntrainedLoss, check_untrained, untrained_loss
+from minigpt.sizing.untrained import UntrainedLoss, positions_read, untrained_loss
 from minigpt.sizing.variants import Doubled, doublings
 from minigpt.ui.base import messages
 from minigpt.ui.base.text import t, tn
@@ -107,7 +109,8 @@ def draw_untrained(config: ModelConfig) -> None:
     """Measured, ln V, and why they differ; a large model on request."""
     st.subheader(t("Before training"))
     try:
-        check_untrained(config)
+        check_model(config)
+        check_trace(config, positions_read(config))
     except ValueError as error:
         messages.problem(error)
         return

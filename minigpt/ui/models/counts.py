@@ -58,7 +58,7 @@ def draw(config: ModelConfig) -> None:
                 st.dataframe(tensor_frame(config), hide_index=True, width="stretch", key="models_rows")
 
 
-def conventions(config: ModelConfig) -> None:
+def draw_conventions(config: ModelConfig) -> None:
     """The counts that differ, each with its reason."""
     _, found, block, more = measured(config)
     st.subheader(t("Which count is meant?"))
@@ -90,16 +90,15 @@ def sentence(config: ModelConfig, found: dict[str, int]) -> str:
     total = found["total"]
     largest = max(COMPONENTS, key=lambda name: found[name])
     tables = found["token_table"] + found["position_table"]
-    said = t(
+    where = t(
         "**{total} parameters.** {largest}: {share}. The two tables: {tables}.",
         total=f"{total:,}",
         largest=_title(largest),
         share=percent(found[largest] / total),
         tables=percent(tables / total),
     )
-    if config.tied_head:
-        said += " " + t("The LM head is the token table, counted once.")
-    return said
+    tied = t("The LM head is the token table, counted once.")
+    return " ".join([where, tied] if config.tied_head else [where])
 
 
 def component_frame(config: ModelConfig, found: dict[str, int]) -> pd.DataFrame:

@@ -176,9 +176,8 @@ def sentence(work: Measurement) -> str:
         ratio=found.ratio,
         difference=scientific(found.difference) if found.difference else "0",
     )
-    if work.every == 1:
-        return saved
-    return f"{saved} {t('Without the cache only one token in {every} was measured.', every=work.every)}"
+    some = t("Without the cache only one token in {every} was measured.", every=work.every)
+    return saved if work.every == 1 else " ".join([saved, some])
 
 
 def cost_frame(work: Measurement) -> pd.DataFrame:

@@ -109,9 +109,8 @@ def _caption(step: Step) -> str:
         raw=step.raw_entropy,
         own=step.entropy,
     )
-    if step.forbidden.any():
-        said += " " + t("Special ids except EOS and ids without a piece are blocked first.")
-    return said
+    blocked = t("Special ids except EOS and ids without a piece are blocked first.")
+    return " ".join([said, blocked] if step.forbidden.any() else [said])
 
 
 def sum_words(total: float, terms: int, dtype: torch.dtype) -> str:

@@ -21,6 +21,7 @@ FIRST, SHAPE, MORE = (
     tuple(name for name, known in SETTINGS.items() if known.form == form) for form in ("first", "shape", "more")
 )
 UNFOLDED = "train_another"  # session: whether the settings are open beside a run, as they are when handed over
+FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 SHAPED = "train_shaped"  # session: the preset's name and the model fields that differ from it
 
 

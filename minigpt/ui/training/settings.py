@@ -21,6 +21,7 @@ from minigpt.ui.shared import corpora, tokenizing
 from minigpt.ui.shared.corpus_fit import advice_for, fit_fault
 from minigpt.ui.shared.training_fields import (
     FIRST,
+    FITTED,
     MORE,
     PARTS,
     SHAPE,
@@ -35,8 +36,6 @@ from minigpt.ui.shared.training_fields import (
 )
 from minigpt.ui.training import waiting as training_waiting
 from minigpt.ui.training.words import shape_words
-
-FITTED = "train_fitted"  # session: key of the corpus that the settings were last fitted to
 
 
 def draw(on_start, folded: bool = False) -> None:
