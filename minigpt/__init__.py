@@ -1,4 +1,4 @@
-"""A small GPT that can be looked into: tokenizer, model, trace, training and generation.
+"""A small GPT to look inside: tokenizer, model, trace, training and generation.
 
 Dimension letters, used in every shape comment of the package:
 
@@ -8,6 +8,5 @@ Dimension letters, used in every shape comment of the package:
     V  vocabulary size             L  blocks
 
 Nothing is imported here, so that `python -m minigpt --help` and the first paint of the app do not
-wait for torch. Imports run one way: config, tokenizers <- corpus, model <- training, generation <-
-figures, ui <- pages.
+wait for torch. Imports run one way; docs/architecture.md draws the order of the folders.
 """

@@ -4,18 +4,23 @@ Every field that changes the computed function is here, so that two equal config
 are the same model. Wrong values raise ValueError in one sentence before any memory is taken.
 """
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar
 
-from minigpt.sentences import Refusal
-from minigpt.validation import check_choice, check_float, check_int
+from minigpt.sentences import Refusal, Sentence, say
+from minigpt.validation import check_choice, check_settings, setting
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 DTYPES = ("float64", "float32")
-TOKENIZERS = ("byte_bpe", "chars")
+TOKENIZER_TITLES = {"byte_bpe": say("byte-level BPE"), "chars": say("characters")}
+MODE_TITLES = {"records": say("whole records"), "windows": say("windows of the text")}
+TOKENIZERS, MODES = tuple(TOKENIZER_TITLES), tuple(MODE_TITLES)
 OPTIMIZERS = ("adam", "adamw")
 SCHEDULES = ("constant", "cosine")
-MODES = ("records", "windows")
-GREATEST_SEED = 2**63 - 1  # that torch takes
+LARGEST_SEED = 2**63 - 1  # that torch takes
+LARGEST_SAMPLE_SEED = 2**32 - 1  # its 32 bits are all that torch uses of a seed on the CPU
+
+Config = TypeVar("Config")
 
 
 @dataclass(frozen=True)
@@ -28,45 +33,69 @@ class ModelConfig:
     8
     """
 
-    vocab_size: int  # V, ids 0 .. V-1
-    context_length: int  # positions that have a learned vector; a longer input is refused
-    width: int  # C, of the residual vectors
-    heads: int  # H, must divide width
-    layers: int  # L, blocks
-    ffn_width: int  # F, usually 4 * width
-    activation: str = "relu"  # "gelu" is the exact erf form, "gelu_tanh" GPT-2's approximation
-    norm_epsilon: float = 1e-5  # added to the variance in every LayerNorm
-    attention_bias: bool = False  # on Q, K, V and the output projection alike
-    head_bias: bool = True  # on the LM head
-    tied_head: bool = False  # True: the LM matrix is the token table, transposed
-    residual: bool = True  # False: each branch replaces the vector instead of adding to it; an ablation
-    dropout: float = 0.0  # on embeddings, attention weights and both branch outputs, in training only
-    dtype: str = "float64"  # of every parameter and stage
-    init_seed: int = 1729
-    init_std: float = 0.02  # of every matrix; biases 0, norm scales 1, norm offsets 0
+    # V, ids 0 .. V-1
+    vocab_size: int = field(metadata=setting(say("Vocabulary V"), least=1))
+    # positions that have a learned vector; a longer input is refused
+    context_length: int = field(metadata=setting(say("Context length T"), least=1, form="shape"))
+    # C, of the residual vectors
+    width: int = field(metadata=setting(say("Width C"), least=1, form="shape"))
+    # H, must divide width
+    heads: int = field(metadata=setting(say("Heads H"), least=1, form="shape"))
+    # L
+    layers: int = field(metadata=setting(say("Blocks L"), least=1, form="shape"))
+    # F, usually 4 * width
+    ffn_width: int = field(metadata=setting(say("FFN width F"), least=1))
+    # "gelu" is the exact erf form, "gelu_tanh" GPT-2's approximation
+    activation: str = field(default="relu", metadata=setting(say("Activation"), choices=ACTIVATIONS))
+    # added to the variance in every LayerNorm
+    norm_epsilon: float = field(default=1e-5, metadata=setting(say("Norm epsilon"), above=0))
+    # on Q, K, V and the output projection alike
+    attention_bias: bool = field(default=False, metadata=setting(say("Biases on Q, K, V, O")))
+    # on the LM head
+    head_bias: bool = field(default=True, metadata=setting(say("Bias on the LM head")))
+    # True: the LM matrix is the token table, transposed
+    tied_head: bool = field(default=False, metadata=setting(say("LM head tied to the token table")))
+    # False: each branch replaces the vector instead of adding to it; an ablation
+    residual: bool = field(default=True, metadata=setting(say("Residual connections")))
+    # on embeddings, attention weights and both branch outputs, in training only
+    dropout: float = field(default=0.0, metadata=setting(say("Dropout"), least=0, below=1, form="more"))
+    # of every parameter and stage
+    dtype: str = field(default="float64", metadata=setting(say("Number type"), choices=DTYPES))
+    init_seed: int = field(
+        default=1729, metadata=setting(say("Seed of the weights"), least=0, most=LARGEST_SEED, form="shape")
+    )
+    # of every matrix; biases 0, norm scales 1, norm offsets 0
+    init_std: float = field(default=0.02, metadata=setting(say("Spread of the first weights"), least=0))
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "context_length", "heads", "width", "layers", "ffn_width"):
-            check_int(name, getattr(self, name), least=1)
+        check_settings(self)
         if self.width % self.heads:
-            raise Refusal(
-                "width must be divisible by heads, got width {width} and {heads} heads",
-                width=self.width,
-                heads=self.heads,
-            )
-        check_choice("activation", self.activation, ACTIVATIONS)
-        check_choice("dtype", self.dtype, DTYPES)
-        for name in ("attention_bias", "head_bias", "tied_head", "residual"):
-            check_choice(name, getattr(self, name), (True, False))
-        check_float("norm_epsilon", self.norm_epsilon, above=0.0)
-        check_float("dropout", self.dropout, least=0.0, below=1.0)
-        check_float("init_std", self.init_std, least=0.0)
-        check_int("init_seed", self.init_seed, least=0, most=GREATEST_SEED)
+            raise _indivisible(self.width, self.heads)
 
     @property
     def head_width(self) -> int:
         """D, the width of one attention head."""
         return self.width // self.heads
+
+
+def _indivisible(width: int, heads: int) -> Refusal:
+    below = width // heads * heads
+    if not below:
+        return Refusal(
+            "width must be divisible by heads, got width {width} and {heads} heads; the smallest width that works is "
+            "{above}",
+            width=width,
+            heads=heads,
+            above=heads,
+        )
+    return Refusal(
+        "width must be divisible by heads, got width {width} and {heads} heads; the nearest widths that work are "
+        "{below} and {above}",
+        width=width,
+        heads=heads,
+        below=below,
+        above=below + heads,
+    )
 
 
 @dataclass(frozen=True)
@@ -79,55 +108,65 @@ class TrainConfig:
     and at the last step.
     """
 
-    steps: int = 600  # updates
-    mode: str = "records"  # "windows" for long texts: a record may be longer than the context
-    batch_size: int = 8  # records or windows
-    accumulation: int = 1  # batches an update
-    optimizer: str = "adam"  # "adamw" decays matrices only: biases and norms never shrink
-    learning_rate: float = 0.01
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
-    weight_decay: float = 0.0  # decoupled, of adamw; must be 0 for adam
-    schedule: str = "constant"  # "cosine" falls to final_learning_rate at the last step
-    warmup_steps: int = 0  # linear rise from learning_rate / warmup_steps
-    final_learning_rate: float = 0.0
-    clip_norm: float = 0.0  # greatest global gradient norm; 0 = off
-    evaluate_every: int = 50  # steps
-    evaluation_rows: int = 0  # records or windows of a split, the same each time; 0 = all
-    evaluation_seed: int = 11  # of the generator that chooses them
-    sample_every: int = 0  # steps between samples, which begin at step 0; 0 = none
-    sample_prompts: str = ""  # one a line
-    sample_tokens: int = 40  # drawn at most for each
-    sample_temperature: float = 0.8
-    sample_seed: int = 31415
-    batch_seed: int = 101  # of the generator that draws the batches
-    dropout_seed: int = 7
+    # updates
+    steps: int = field(default=600, metadata=setting(say("Steps"), least=1, form="first"))
+    # "windows" for long texts: a record may be longer than the context
+    mode: str = field(default="records", metadata=setting(say("Batches of"), choices=MODE_TITLES, form="shape"))
+    # records or windows
+    batch_size: int = field(default=8, metadata=setting(say("Records in a batch"), least=1, form="more"))
+    # batches an update
+    accumulation: int = field(default=1, metadata=setting(say("Batches per update"), least=1, form="more"))
+    # "adamw" decays matrices only: biases and norms never shrink
+    optimizer: str = field(default="adam", metadata=setting(say("Optimizer"), choices=OPTIMIZERS, form="more"))
+    learning_rate: float = field(default=0.01, metadata=setting(say("Learning rate"), above=0, form="first"))
+    beta1: float = field(default=0.9, metadata=setting(say("Adam: beta 1"), least=0, below=1, form="more"))
+    beta2: float = field(default=0.999, metadata=setting(say("Adam: beta 2"), least=0, below=1, form="more"))
+    epsilon: float = field(default=1e-8, metadata=setting(say("Adam: epsilon"), above=0))
+    # decoupled, of adamw; must be 0 for adam
+    weight_decay: float = field(default=0.0, metadata=setting(say("Weight decay"), least=0, form="more"))
+    # "cosine" falls to final_learning_rate at the last step
+    schedule: str = field(
+        default="constant", metadata=setting(say("Learning rate over time"), choices=SCHEDULES, form="more")
+    )
+    # linear rise from learning_rate / warmup_steps
+    warmup_steps: int = field(default=0, metadata=setting(say("Warm-up steps"), least=0, form="more"))
+    final_learning_rate: float = field(default=0.0, metadata=setting(say("Final learning rate"), least=0, form="more"))
+    # largest global gradient norm; 0 = off
+    clip_norm: float = field(
+        default=0.0, metadata=setting(say("Clip the gradient norm at (0 = off)"), least=0, form="more")
+    )
+    # steps
+    evaluate_every: int = field(default=50, metadata=setting(say("Steps between evaluations"), least=1, form="more"))
+    # records or windows of a split, the same each time; 0 = all
+    evaluation_rows: int = field(
+        default=0, metadata=setting(say("Records per evaluation (0 = all)"), least=0, form="more")
+    )
+    # of the generator that chooses them
+    evaluation_seed: int = field(
+        default=11, metadata=setting(say("Seed of the evaluated records"), least=0, most=LARGEST_SEED)
+    )
+    # steps between samples, which begin at step 0; 0 = none
+    sample_every: int = field(
+        default=0, metadata=setting(say("Steps between samples (0 = none)"), least=0, form="more")
+    )
+    # one a line
+    sample_prompts: str = field(default="", metadata=setting(say("Sample prompts, one per line")))
+    # drawn at most for each prompt
+    sample_tokens: int = field(default=40, metadata=setting(say("Tokens of a sample"), least=1))
+    sample_temperature: float = field(default=0.8, metadata=setting(say("Temperature of the samples"), least=0))
+    sample_seed: int = field(
+        default=31415, metadata=setting(say("Seed of the samples"), least=0, most=LARGEST_SAMPLE_SEED)
+    )
+    # of the generator that draws the batches
+    batch_seed: int = field(
+        default=101, metadata=setting(say("Seed of the batches"), least=0, most=LARGEST_SEED, form="more")
+    )
+    dropout_seed: int = field(
+        default=7, metadata=setting(say("Seed of the dropout"), least=0, most=LARGEST_SEED, form="more")
+    )
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "accumulation", "evaluate_every"):
-            check_int(name, getattr(self, name), least=1)
-        check_int("sample_tokens", self.sample_tokens, least=1)
-        check_float("sample_temperature", self.sample_temperature, least=0.0)
-        check_int("sample_seed", self.sample_seed, least=0, most=2**32 - 1)
-        if not isinstance(self.sample_prompts, str):
-            raise Refusal(
-                "sample_prompts must be text with one prompt a line, got {sample_prompts!r:.60}",
-                sample_prompts=self.sample_prompts,
-            )
-        for name in ("sample_every", "warmup_steps", "evaluation_rows"):
-            check_int(name, getattr(self, name), least=0)
-        for name in ("evaluation_seed", "batch_seed", "dropout_seed"):
-            check_int(name, getattr(self, name), least=0, most=GREATEST_SEED)
-        check_choice("mode", self.mode, MODES)
-        check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        check_choice("schedule", self.schedule, SCHEDULES)
-        check_float("learning_rate", self.learning_rate, above=0.0)
-        check_float("epsilon", self.epsilon, above=0.0)
-        for name in ("beta1", "beta2"):
-            check_float(name, getattr(self, name), least=0.0, below=1.0)
-        for name in ("weight_decay", "final_learning_rate", "clip_norm"):
-            check_float(name, getattr(self, name), least=0.0)
+        check_settings(self)
         if self.optimizer == "adam" and self.weight_decay:
             raise Refusal(
                 "weight_decay needs optimizer 'adamw', got {weight_decay} with 'adam'", weight_decay=self.weight_decay
@@ -144,24 +183,24 @@ class TrainConfig:
 class TokenizerConfig:
     """Which tokenizer a corpus trains: byte-level BPE with `merges` merges, or one id a character."""
 
-    kind: str = "byte_bpe"
-    merges: int = 32  # of byte_bpe; fewer are learned when the text runs out of pairs
+    kind: str = field(default="byte_bpe", metadata=setting(say("Tokenizer"), choices=TOKENIZER_TITLES, form="shape"))
+    # of byte_bpe; fewer are learned when the text runs out of pairs
+    merges: int = field(default=32, metadata=setting(say("Merges"), least=0, form="shape"))
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, TOKENIZERS)
-        check_int("merges", self.merges, least=0)
+        check_settings(self)
 
 
-def to_dict(config) -> dict:
+def to_dict(config: Any) -> dict[str, Any]:
     """A config as plain JSON-ready values."""
     return asdict(config)
 
 
-def from_dict(kind: type, values: dict):
+def from_dict(kind: type[Config], values: object) -> Config:
     """A config of `kind` from plain values; unknown keys and missing ones are refused by name."""
     if not isinstance(values, dict):
         raise Refusal("{kind} must be an object with its fields, got {values!r:.60}", kind=kind.__name__, values=values)
-    known = {field.name for field in fields(kind)}
+    known = {known.name for known in fields(kind)}  # type: ignore[arg-type]  # every config is a dataclass
     unknown = sorted(set(values) - known)
     if unknown:
         raise Refusal(
@@ -176,40 +215,50 @@ def from_dict(kind: type, values: dict):
         raise Refusal("{kind} is incomplete: {error}", kind=kind.__name__, error=error) from error
 
 
-def model_faults(values: dict) -> list[str]:
+def model_faults(values: dict[str, Any]) -> list[Sentence]:
     """A sentence for each value that ModelConfig refuses, or for values that do not go together; empty if none.
 
     `values` holds every field without a default. A config stops at its first fault; a form shows all.
     """
     alone = dict.fromkeys(("vocab_size", "context_length", "heads", "width", "layers", "ffn_width"), 1)
-    tries = [alone | {name: value} | ({"width": value} if name == "heads" else {}) for name, value in values.items()]
-    faults = [fault for fields in tries if (fault := _fault(fields))]
-    return faults or [fault for fault in (_fault(values),) if fault]
+    faults = []
+    for name, value in values.items():
+        divisible = {"width": value} if name == "heads" and isinstance(value, int) and value > 0 else {}
+        faults += _fault(alone | divisible | {name: value})
+    return faults or _fault(values)
 
 
-def _fault(values: dict) -> str:
+def _fault(values: dict[str, Any]) -> list[Sentence]:
     try:
         ModelConfig(**values)
-    except ValueError as error:
-        return str(error)
-    return ""
+    except Refusal as error:
+        return [error.sentence]
+    return []
 
 
-def override(config, assignments: dict[str, str]):
+def override(config: Config, assignments: dict[str, str]) -> Config:
     """A copy of `config` with fields set from text such as {"steps": "100"}; the text is read by the field's type."""
-    kinds = {field.name: field.type for field in fields(config)}
+    kinds = {known.name: known.type for known in fields(config)}  # type: ignore[arg-type]  # every config is a dataclass
     values = {}
     for name, text in assignments.items():
-        check_choice(f"{type(config).__name__} field", name, tuple(kinds))
+        if name not in kinds:
+            raise Refusal(
+                "{config} has no field {name!r}; fields: {known}",
+                config=type(config).__name__,
+                name=name,
+                known=", ".join(kinds),
+            )
         values[name] = _read(name, text, kinds[name])
-    return replace(config, **values)
+    return replace(config, **values)  # type: ignore[type-var]
 
 
-def _read(name: str, text: str, kind: type):
+def _read(name: str, text: str, kind: Any) -> bool | int | float | str:
     if kind is bool:
         check_choice(name, text.lower(), ("true", "false"))
         return text.lower() == "true"
     try:
         return kind(text)
     except ValueError as error:
-        raise Refusal("{name} must be {kind}, got {text!r}", name=name, kind=kind.__name__, text=text) from error
+        if kind is int:
+            raise Refusal("{name} must be a whole number, got {text!r}", name=name, text=text) from error
+        raise Refusal("{name} must be a number, got {text!r}", name=name, text=text) from error

@@ -20,6 +20,13 @@ def limit(name: str) -> int:
     return int(text)
 
 
+def check_length(text: str) -> None:
+    """Raises ValueError before any work for a text of too many characters."""
+    most = limit("MINIGPT_RECORD_CHARACTERS")
+    if len(text) > most:
+        raise Refusal("the text has {count:,} characters, at most {most:,} are allowed", count=len(text), most=most)
+
+
 _DEFAULTS = {
     "MINIGPT_UPLOAD_BYTES": 50_000_000,  # of one file that is read for a corpus
     "MINIGPT_CORPUS_RECORDS": 1_000_000,  # of one such file
@@ -33,9 +40,9 @@ _DEFAULTS = {
     "MINIGPT_KEPT_LOGITS": 10_000_000,  # of one comparison of samples: tokens of all columns x vocabulary
     "MINIGPT_CACHE_BYTES": 500_000_000,  # of the keys and values of one comparison
     "MINIGPT_EVALUATED_CHARACTERS": 2_000_000,  # of a corpus that each evaluation of a run scores as a whole
-    "MINIGPT_RUNS_AT_ONCE": 8,  # that one trainer process steps in turn; more wait
-    "MINIGPT_RUNS_A_BROWSER": 4,  # that one browser may have under way
-    "MINIGPT_RUN_STEPS": 100_000,  # of one run made on a page: a run that nobody watches ends
+    "MINIGPT_RUNS_AT_ONCE": 8,  # that one training server steps in turn; more wait
+    "MINIGPT_RUNS_A_BROWSER": 4,  # that one browser may run at a time
+    "MINIGPT_RUN_STEPS": 100_000,  # of one run made on a page: so that an abandoned run ends
     "MINIGPT_SAMPLES": 24,  # saved steps of a run that one table of samples shows
     "MINIGPT_CORPORA_A_BROWSER": 12,  # that one browser may keep
     "MINIGPT_TOKENIZERS_AT_ONCE": 2,  # that one server learns

@@ -1,18 +1,28 @@
-"""Known-good combinations by name: tokenizer, model and training settings of the source texts."""
+"""Models by name: presets, and shapes, which are a preset with the fields in which a model differs from it.
 
+A preset is a known-good combination of tokenizer, model and training settings of the source texts. A shape is written
+`poems~layers=8~width=256`; such a name is in links, and can be used wherever an untrained preset can.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import reduce
+from typing import Any
 
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, override
-from minigpt.sentences import Refusal
-from minigpt.validation import check_choice
+from minigpt.sentences import Refusal, Sentence, say
+from minigpt.validation import check_choice, settings_of
+
+SEPARATOR = "~"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A known-good combination: tokenizer, model and training settings, and why it is here."""
+    """A known-good combination: tokenizer, model and training settings, what it is, and what to try with it."""
 
     name: str
     about: str
+    to_try: str
     tokenizer: TokenizerConfig
     model: ModelConfig
     training: TrainConfig
@@ -20,7 +30,8 @@ class Preset:
 
 _CHAPTER_7 = Preset(
     name="chapter-7",
-    about="four blocks of width 128 with GELU, biases and dropout 0.1",
+    about=say("Four blocks of width 128 with GELU, biases and dropout 0.1."),
+    to_try=say("A run takes its vocabulary and context from its corpus. Try a tied LM head."),
     tokenizer=TokenizerConfig(merges=32),
     model=ModelConfig(
         vocab_size=291,
@@ -54,7 +65,8 @@ PRESETS = {
     for preset in (
         Preset(
             name="mg-1",
-            about="one block, two heads of 8: the small model that every page shows at first",
+            about=say("One block, two heads of 8: the small model that every page shows at first."),
+            to_try=say("Try a vocabulary of 292: what does one more token cost?"),
             tokenizer=TokenizerConfig(merges=32),
             model=ModelConfig(vocab_size=291, context_length=64, width=16, heads=2, layers=1, ffn_width=64),
             training=TrainConfig(),
@@ -62,14 +74,25 @@ PRESETS = {
         _CHAPTER_7,
         Preset(
             name="poems",
-            about="one id a character, four blocks of width 128, head tied to the table; for short Chinese lines",
+            about=say(
+                "One id per character, four blocks of width 128, head tied to the token table; for short Chinese lines."
+            ),
+            to_try=say(
+                "Try 8 blocks of width 256 with FFN width 1024; untie the LM head; remove the residual connections and "
+                "train both for 300 steps."
+            ),
             tokenizer=TokenizerConfig(kind="chars"),
-            model=replace(_CHAPTER_7.model, vocab_size=6289, tied_head=True),  # a run takes its corpus' vocabulary
+            model=replace(
+                _CHAPTER_7.model, vocab_size=6289, tied_head=True
+            ),  # a run takes the vocabulary of its corpus
             training=replace(_CHAPTER_7.training, batch_size=32),
         ),
         Preset(
             name="numpy-demo",
-            about="the byte model of the third text: 256 ids; a run has 259, as BOS, EOS and PAD are ids of their own",
+            about=say(
+                "The byte model of the third text: 256 ids; a run has 259, because BOS, EOS and PAD have their own ids."
+            ),
+            to_try=say("Try GELU instead of ReLU, and train both for 500 steps."),
             tokenizer=TokenizerConfig(merges=0),
             model=ModelConfig(
                 vocab_size=256,
@@ -97,7 +120,8 @@ PRESETS = {
         ),
         Preset(
             name="gpt2-small",
-            about="the shape of GPT-2 Small, 124,439,808 parameters; untrained, its weights are random",
+            about=say("The shape of GPT-2 Small, 124,439,808 parameters; untrained, its weights are random."),
+            to_try=say("Try 24 blocks, then 12 of width 1536 with FFN width 6144; remove the biases on Q, K, V, O."),
             tokenizer=TokenizerConfig(merges=32),
             model=ModelConfig(
                 vocab_size=50_257,
@@ -134,17 +158,70 @@ def preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def configured(preset: Preset, assignments: dict[str, str]) -> Preset:
-    """A copy of `preset` with training, model and tokenizer fields set from text, each name where it belongs.
+def configured(chosen: Preset, assignments: dict[str, str]) -> Preset:
+    """A copy of a preset with training, model and tokenizer fields set from text, each name where it belongs.
 
     Raises ValueError for an unknown name or value, and for `vocab_size`, which the tokenizer decides.
     """
     if "vocab_size" in assignments:
-        raise Refusal("vocab_size cannot be set: it is the vocabulary that the tokenizer learns; set merges")
+        raise Refusal("vocab_size cannot be set: it is the vocabulary that the tokenizer learns; set merges instead")
     for part in ("training", "model", "tokenizer"):
-        config = getattr(preset, part)
+        config = getattr(chosen, part)
         own = {field.name for field in fields(config)} & set(assignments)
-        preset = replace(preset, **{part: override(config, {name: assignments[name] for name in own})})
+        chosen = replace(chosen, **{part: override(config, {name: assignments[name] for name in own})})
         assignments = {name: text for name, text in assignments.items() if name not in own}
-    override(preset.training, assignments)  # refuses what is left by name
-    return preset
+    override(chosen.training, assignments)  # refuses what is left by name
+    return chosen
+
+
+def shape_name(preset_name: str, config: ModelConfig) -> str:
+    """The name of the untrained model of `config`: the preset and the fields that differ from it.
+
+    >>> shape_name("poems", replace(preset("poems").model, layers=8, tied_head=False))
+    'poems~layers=8~tied_head=false'
+    """
+    values = {field.name: getattr(config, field.name) for field in fields(config)}
+    differing = [f"{name}={_text(value)}" for name, value in _differing(preset_name, values).items()]
+    return SEPARATOR.join([preset_name, *differing])
+
+
+def shape_preset(name: str) -> Preset:
+    """The preset with the fields that a shape's name gives; a preset's own name gives the preset.
+
+    Raises ValueError for an unknown preset or field, a value that its field refuses, and a field given twice.
+    """
+    preset_name, *assignments = name.split(SEPARATOR)
+    chosen = preset(preset_name)
+    changes: dict[str, str] = {}
+    for text in assignments:
+        field, found, value = text.partition("=")
+        if not found or field in changes:
+            raise Refusal("a shape is named PRESET~FIELD=VALUE~…, each field once, got {name!r}", name=name)
+        changes[field] = value
+    return replace(chosen, model=override(chosen.model, changes))
+
+
+def changed_words(preset_name: str, values: Mapping[str, Any]) -> str:
+    """How a shape differs from its preset, "" for the preset itself; `values` are fields, which may not be valid.
+
+    >>> changed_words("mg-1", to_dict(replace(preset("mg-1").model, width=24, ffn_width=96)))
+    'mg-1, changed: Width C = 24, FFN width F = 96'
+    """
+    labels = {name: known.label for name, known in settings_of(ModelConfig).items()}
+    changes: list[Sentence] = [
+        say("{label} = {value}", label=labels[name], value=_text(value))
+        for name, value in _differing(preset_name, values).items()
+    ]
+    if not changes:
+        return ""
+    together = reduce(lambda first, second: say("{first}, {second}", first=first, second=second), changes)
+    return say("{preset}, changed: {changes}", preset=preset_name, changes=together)
+
+
+def _differing(preset_name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    base = preset(preset_name).model
+    return {name: value for name, value in values.items() if value != getattr(base, name)}
+
+
+def _text(value: bool | int | float | str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -14,7 +14,7 @@ from minigpt.ui.corpus import source_file as corpus_source_file
 from minigpt.ui.corpus import split as corpus_split
 from minigpt.ui.corpus import tokenizer as corpus_tokenizer
 from minigpt.ui.frame import shell
-from minigpt.ui.shared import corpora, tokenizing, training_shape
+from minigpt.ui.shared import corpora, tokenizing, training_fields
 
 shell.guard()
 browser.keep()
@@ -42,7 +42,7 @@ if choice.own:
 config = corpus_plan.tokenizer_of(choice)
 learned = tokenizing.learned(choice, config)
 plan = corpus_plan.of(choice, config)
-corpus_numbers.draw(choice, plan, learned, on_train=training_shape.fit)
+corpus_numbers.draw(choice, plan, learned, on_train=training_fields.fit)
 
 texts, lengths = st.columns([1.7, 1], gap="large")
 with texts:

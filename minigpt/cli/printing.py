@@ -1,16 +1,21 @@
 """What the command line prints: plain objects for --json, and the same for people to read."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from minigpt.config import to_dict
+from minigpt.generation.stepping import Step
 from minigpt.huggingface.imports import FolderFacts
-from minigpt.inspection.record import check_length
+from minigpt.limits import check_length
 from minigpt.model.gpt import MiniGPT
-from minigpt.model.parameters import parameter_count
+from minigpt.model.parameters import COMPONENTS, component_counts, parameter_count, shape_only
+from minigpt.presets import PRESETS, Preset
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.training.loop import Evaluation
 
-REPLAYED = 4000  # characters of a text whose merges are listed for GPT-2: each of its words has merges of its own
+REPLAYED = 4000  # characters of a text whose merges are listed for GPT-2: each of its words has its own merges
+CANDIDATES = 5  # of each generated token, in the JSON
+HEADINGS = ("preset", "parameters", "token table", "positions", "attention", "FFN", "norms", "LM head")
 SHOWN = 6  # values of a stage in the text form; --json has all
 
 
@@ -35,7 +40,7 @@ def token_object(tokenizer: Tokenizer, text: str) -> dict:
 def token_text(result: dict) -> str:
     """The tokens as a table."""
     rows = zip(result["ids"], result["pieces"], result["bytes"], strict=True)
-    lines = [f"{id:>6}  {piece:<16} {bytes}" for id, piece, bytes in rows]
+    lines = [f"{token_id:>6}  {piece:<16} {data}" for token_id, piece, data in rows]
     merges = "" if result["merges"] is None else f" by {len(result['merges'])} merges"
     return "\n".join([*lines, f"{len(lines)} tokens{merges}, tokenizer {result['fingerprint']}"])
 
@@ -84,8 +89,8 @@ def inspection_text(result: dict, tokenizer: Tokenizer) -> str:
     """An inspection as indented lines: the record, each stage's first values, heads, prediction."""
     position = result["position"]
 
-    def label(id: int) -> str:  # a model may have more ids than its tokenizer
-        return tokenizer.piece_label(id) if id < tokenizer.vocab_size else f"id {id}"
+    def label(token_id: int) -> str:  # a model may have more ids than its tokenizer
+        return tokenizer.piece_label(token_id) if token_id < tokenizer.vocab_size else f"id {token_id}"
 
     lines = [f"{len(result['ids'])} positions, mean loss {result['loss']:.9f} nats"]
     lines += [f"position {position}: {label(result['ids'][position])} -> {label(result['targets'][position])}", ""]
@@ -129,3 +134,95 @@ def _first(values: list) -> str:
         values = values[0]
     shown = " ".join(f"{value:.6f}" if isinstance(value, float) else str(value) for value in values[:SHOWN])
     return shown + (" ..." if len(values) > SHOWN else "")
+
+
+def generation_object(tokenizer: Tokenizer, steps: Sequence[Step]) -> dict:
+    """The new `ids` (a closing EOS included), their `text` and bytes, why it stopped, and every step.
+
+    `text` has U+FFFD where bytes are not valid UTF-8; `bytes` (hex) has them all.
+    """
+    ids = [step.id for step in steps]
+    return {
+        "ids": ids,
+        "text": tokenizer.decode(ids),
+        "stop": steps[-1].stop,
+        "bytes": tokenizer.decode_bytes(ids).hex(" "),
+        "settings": steps[0].settings.to_dict(),
+        "steps": [_step_object(tokenizer, step) for step in steps],
+    }
+
+
+def _step_object(tokenizer: Tokenizer, step: Step) -> dict:
+    return {
+        "id": step.id,
+        "piece": tokenizer.piece_label(step.id),
+        "raw_probability": step.raw_probability,
+        "probability": step.probability,
+        "rank": step.rank,
+        "kept": step.kept,
+        "entropy": step.entropy,
+        "context": len(step.context_ids),
+        "candidates": [vars(candidate) for candidate in step.candidates(CANDIDATES)],
+        "stop": step.stop,
+    }
+
+
+def generation_text(tokenizer: Tokenizer, prompt: str, steps: Sequence[Step]) -> str:
+    """Prompt and text, then every token with its numbers; bytes that are not text are made visible, such as ‹E6›."""
+    rows = [f"{'':>4}  {'id':>6}  {'raw':>9}  {'final':>9}  {'rank':>6}  piece"]
+    for step in steps:
+        numbers = f"{step.raw_probability:9.6f}  {step.probability:9.6f}  {step.rank:>6}"
+        rows.append(f"{step.index:>4}  {step.id:>6}  {numbers}  {tokenizer.piece_label(step.id)}")
+    written = readable(tokenizer.decode_bytes(step.id for step in steps))
+    return "\n".join([prompt + written, "", *rows, f"stopped: {steps[-1].stop}"])
+
+
+def readable(written: bytes) -> str:
+    """The text of `written`: control characters and bytes that are not valid UTF-8 in hex, all else unchanged.
+
+    >>> readable("法 a".encode()[:2] + b" b\x14\n")
+    '‹E6›‹B3› b‹14›\n'
+    """
+    return "".join(_shown(c) for c in written.decode("utf-8", errors="surrogateescape"))
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte outside valid UTF-8
+        return f"‹{code - 0xDC00:02X}›"
+    control = (code < 0x20 and character not in "\n\t") or 0x7F <= code < 0xA0
+    return f"‹{code:02X}›" if control else character
+
+
+def preset_objects() -> list[dict]:
+    """JSON-ready, in the order of the presets: name, about, parameters, components (which add up), settings.
+
+    A tied head is 0 in `components`: its matrix is the token table, which counts once. `config` is the
+    model's; a run takes `vocab_size` from its tokenizer.
+    """
+    return [_preset_object(preset) for preset in PRESETS.values()]
+
+
+def preset_table(objects: list[dict]) -> str:
+    """The same as a table, one preset a line, and below it what each one is."""
+    rows = [HEADINGS] + [
+        (each["name"], *(f"{count:,}" for count in (each["parameters"], *each["components"].values())))
+        for each in objects
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join([name.ljust(widths[0]), *map(str.rjust, counts, widths[1:])]) for name, *counts in rows]
+    about = [f"{each['name'].ljust(widths[0])}  {each['about']}" for each in objects]
+    return "\n".join([*lines, "", "A tied LM head is the token table and counts once.", "", *about])
+
+
+def _preset_object(preset: Preset) -> dict:
+    counts = component_counts(shape_only(preset.model))
+    return {
+        "name": preset.name,
+        "about": preset.about,
+        "parameters": counts["total"],
+        "components": {name: counts[name] for name in COMPONENTS},
+        "config": to_dict(preset.model),
+        "tokenizer": to_dict(preset.tokenizer),
+        "training": to_dict(preset.training),
+    }

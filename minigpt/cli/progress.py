@@ -1,5 +1,6 @@
-"""One line that says how far a run is: a bar, the loss, the speed and the time left."""
+"""One line with the progress of a run: a bar, the loss, the speed and the time left."""
 
+from collections.abc import Callable
 from time import monotonic
 
 from minigpt.training.loop import StepReport
@@ -10,10 +11,10 @@ BAR = 24  # characters
 class ProgressLine:
     """Turns step reports into a line at most ten times a second, speed and time left from the last seconds.
 
-    `clock` is `time.monotonic`, or something like it.
+    `clock` gives seconds, as `time.monotonic` does.
     """
 
-    def __init__(self, steps: int, clock=monotonic):
+    def __init__(self, steps: int, clock: Callable[[], float] = monotonic):
         self.steps, self.clock = steps, clock
         self.marks: list[tuple[float, int]] = []  # (time, step) of the last lines
 

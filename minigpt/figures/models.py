@@ -35,7 +35,7 @@ INK, DARK_INK = "#111827", "#f1f5f9"
 class Area:
     """A part of the model: `inside` is the id of the part that holds it, "" for the whole model.
 
-    `component` gives its colour, "" for a part that holds others; `note` stands in its tooltip.
+    `component` gives its color, "" for a part that holds others; `note` is in its tooltip.
     """
 
     id: str
@@ -90,14 +90,14 @@ def treemap_figure(areas: Sequence[Area], height: int = 430, dark: bool = False)
 def _check(areas: Sequence[Area]) -> None:
     if [area.inside for area in areas].count("") != 1:
         raise Refusal(
-            "one area must hold all others, got {value}", value=[area.id for area in areas if not area.inside]
+            "one area must hold all others, got {outermost}", outermost=[area.id for area in areas if not area.inside]
         )
     for holder in areas:
         held = [area.count for area in areas if area.inside == holder.id]
         if held and sum(held) != holder.count:
             raise Refusal(
-                "area {id!r} has {count:,} numbers, what it holds has {sum:,}",
-                id=holder.id,
+                "area {area!r} must have as many numbers as the areas in it, got {count:,} and {held:,}",
+                area=holder.id,
                 count=holder.count,
-                sum=sum(held),
+                held=sum(held),
             )

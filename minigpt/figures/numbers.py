@@ -1,4 +1,4 @@
-"""Numbers as they are written for people: short, and never rounded to a certainty that is not there."""
+"""Numbers as they are written for people: short, and never rounded to a false certainty."""
 
 import math
 
@@ -8,7 +8,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def percent(share: float) -> str:
     """A probability as a percentage with three significant digits; close to 1, two of what is missing.
 
-    0 and 100 % stand only for exactly 0 and 1. Example:
+    0 and 100 % are written only for exactly 0 and 1. Example:
 
     >>> percent(0.003793843386), percent(0.99999987), percent(2.131e-11)
     ('0.379 %', '99.999987 %', '2.13·10⁻⁹ %')

@@ -1,4 +1,4 @@
-"""Figures of the sampling page: the shared dice, many seeds, the cost of a token."""
+"""Figures of the sampling page: the shared random number, many seeds, the cost of a token."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ NARROW = 0.03  # a part of a bar below this share has no name on it
 
 
 @dataclass(frozen=True)
-class Part:
+class BarPart:
     """One part of a cumulative bar, in the order of ids."""
 
     label: str
@@ -20,8 +20,8 @@ class Part:
     drawn: bool = False
 
 
-def dice_figure(bars: Sequence[tuple[str, Sequence[Part]]], throw: float, axis: str) -> go.Figure:
-    """One cumulative bar from 0 to 1 for each column, and where the shared throw falls on all of them."""
+def dice_figure(bars: Sequence[tuple[str, Sequence[BarPart]]], throw: float, axis: str) -> go.Figure:
+    """One cumulative bar from 0 to 1 for each column, and where the shared random number falls on all of them."""
     traces = [_part(part, number) for number, (_, parts) in enumerate(bars) for part in parts]
     line = {"type": "line", "x0": throw, "x1": throw, "yref": "paper", "y0": 0, "y1": 1}
     note = {"x": throw, "y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"color": KEY}}
@@ -37,7 +37,7 @@ def dice_figure(bars: Sequence[tuple[str, Sequence[Part]]], throw: float, axis: 
     return calm_figure(traces, layout, height=44 * len(bars) + 84)
 
 
-def _part(part: Part, number: int) -> dict:
+def _part(part: BarPart, number: int) -> dict:
     label = plotly_text(shortened(part.label))
     return {
         "type": "bar",
@@ -55,8 +55,8 @@ def _part(part: Part, number: int) -> dict:
     }
 
 
-def _names(bars: Sequence[tuple[str, Sequence[Part]]]) -> list[dict]:
-    """The labels of wide grey parts; annotations, as their colour follows the theme."""
+def _names(bars: Sequence[tuple[str, Sequence[BarPart]]]) -> list[dict]:
+    """The labels of wide gray parts; annotations, as their color follows the theme."""
     notes = []
     for number, (_, parts) in enumerate(bars):
         start = 0.0
@@ -71,7 +71,7 @@ def _names(bars: Sequence[tuple[str, Sequence[Part]]]) -> list[dict]:
 def seeds_figure(panels: Sequence[tuple[str, Sequence[Sequence[float]]]], names: Sequence[str]) -> go.Figure:
     """One panel for each measure: a dot for every text of every column, a line at the column's mean.
 
-    `panels` are titles with, for each column, its values; dots of a column stand side by side in the order of seeds.
+    `panels` are titles with, for each column, its values; dots of a column are side by side in the order of seeds.
     """
     gap, traces = 0.07, []
     layout = {
@@ -146,10 +146,10 @@ def cost_figure(
             "mode": "lines",
             "x": x,
             "y": y,
-            "line": {"color": colour, "width": 2},
+            "line": {"color": color, "width": 2},
             "hovertemplate": f"{name}<br>%{{x}}: %{{y:.3g}} ms<extra></extra>",
         }
-        for name, x, y, colour in curves
+        for name, x, y, color in curves
     ]
     beside = {"xanchor": "left", "xshift": 6, "showarrow": False}
     close = bool(cached and known) and abs(cached[-1] - known[-1][1]) < 0.08 * max(*cached, *(y for _, y in known))

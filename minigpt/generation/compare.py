@@ -1,5 +1,7 @@
-"""Several columns on one prompt, grown little by little, and the numbers that compare them."""
+"""Several columns from one prompt, grown step by step, the numbers that compare them, and both as files."""
 
+import csv
+import io
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +10,8 @@ from itertools import islice
 from minigpt.config import ModelConfig
 from minigpt.corpus.corpus import Record
 from minigpt.generation.copies import Copy, longest_copy
-from minigpt.generation.measures import distinct_n, first_difference, mean_surprise, repeated_ngram_rate
+from minigpt.generation.measures import distinct_n, mean_surprise, repeated_ngram_rate
+from minigpt.generation.measures import first_difference as first_index
 from minigpt.generation.settings import SampleConfig
 from minigpt.generation.stepping import Step, generate, prompt_ids
 from minigpt.limits import limit
@@ -16,6 +19,12 @@ from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
 from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
+from minigpt.tokenizers.labels import visible_label
+
+HEADER = (
+    "column temperature top_k top_p seed max_new_tokens at_context_length index id piece bytes raw_probability "
+    "probability rank kept raw_entropy entropy dice stop"
+).split()
 
 
 class Comparison:
@@ -58,12 +67,12 @@ class Comparison:
         return max(len(steps) for steps in self.steps)
 
     @property
-    def parted(self) -> int | None:
+    def first_difference(self) -> int | None:
         """The first token at which not all columns agree; None while they do."""
         ids = [[step.id for step in steps] for steps in self.steps]
         if not self.finished:
             ids = [column[: min(map(len, ids))] for column in ids]
-        return first_difference(ids)
+        return first_index(ids)
 
     def advance_round(self) -> None:
         """One token for every column that still grows."""
@@ -89,12 +98,12 @@ def _check_logits(config: ModelConfig, columns: Sequence[SampleConfig]) -> None:
     needed = sum(column.max_new_tokens for column in columns) * config.vocab_size
     if needed > most:
         raise Refusal(
-            "{count} columns of this length keep {needed:,} logits, at most {most:,} are "
-            "allowed, which are {most2:,} tokens in all; shorten them or compare fewer",
+            "{count} columns of this length keep {needed:,} logits, at most {most:,} are allowed, which are {tokens:,} "
+            "tokens in all; shorten them or compare fewer",
             count=len(columns),
             needed=needed,
             most=most,
-            most2=most // config.vocab_size,
+            tokens=most // config.vocab_size,
         )
 
 
@@ -112,27 +121,27 @@ def _check_cache(config: ModelConfig, prompt: int, columns: Sequence[SampleConfi
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """What a text is like. Rates are 0 to 1 and None where the text is too short; nats."""
+class TextMeasures:
+    """The numbers of one text. Rates are 0 to 1 and None where the text is too short; nats."""
 
     tokens: int
     distinct_1: float | None  # different tokens / tokens
     distinct_2: float | None
-    repetition: float | None  # part of the 3-grams that stood there before
+    repetition: float | None  # fraction of the 3-grams that occurred before
     surprise: float | None  # mean -ln of the raw probability of the tokens drawn
     entropy: float | None  # mean, of the distributions drawn from
     raw_entropy: float | None  # mean, of the model's own distributions
     copy: Copy  # longest stretch shared with a training record, in bytes
-    memorised: bool  # all of the text stands in one record
+    memorized: bool  # all of the text is in one record
     stop: str | None
 
 
-def numbers(tokenizer: Tokenizer, steps: Sequence[Step], records: Sequence[Record]) -> Numbers:
+def measure(tokenizer: Tokenizer, steps: Sequence[Step], records: Sequence[Record]) -> TextMeasures:
     """The numbers of one column; `records` are those the model was trained on."""
     ids = [step.id for step in steps]
     written = tokenizer.decode_bytes(ids)
     copy = longest_copy(written, [record.text.encode() for record in records])
-    return Numbers(
+    return TextMeasures(
         tokens=len(ids),
         distinct_1=distinct_n(ids, 1),
         distinct_2=distinct_n(ids, 2),
@@ -141,6 +150,57 @@ def numbers(tokenizer: Tokenizer, steps: Sequence[Step], records: Sequence[Recor
         entropy=sum(step.entropy for step in steps) / len(ids) if ids else None,
         raw_entropy=sum(step.raw_entropy for step in steps) / len(ids) if ids else None,
         copy=copy,
-        memorised=bool(written) and copy.length == len(written),
+        memorized=bool(written) and copy.length == len(written),
         stop=steps[-1].stop if steps else None,
     )
+
+
+def to_csv(comparison: Comparison) -> str:
+    """One row per token. A piece that a spreadsheet would read as a formula gets an apostrophe before it.
+
+    Probabilities are written so that reading them gives the same float.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADER)
+    for number, steps in enumerate(comparison.steps):
+        settings = list(comparison.columns[number].to_dict().values())
+        for step in steps:
+            piece = comparison.tokenizer.piece_label(step.id)
+            own = (
+                step.index,
+                step.id,
+                "'" + piece if piece[:1] in "=+-@" else piece,
+                comparison.tokenizer.piece_bytes(step.id).hex(" "),
+                repr(step.raw_probability),
+                repr(step.probability),
+                step.rank,
+                step.kept,
+                repr(step.raw_entropy),
+                repr(step.entropy),
+                "" if step.dice is None else repr(step.dice),
+                step.stop or "",
+            )
+            writer.writerow(["ABCD"[number], *settings, *own])
+    return out.getvalue()
+
+
+def to_markdown(comparison: Comparison, prompt: str, source: str) -> str:
+    """Prompt, and for each column its settings, text and stop; all marks of text are escaped, HTML too."""
+    shown = _escaped(visible_label(prompt.encode())) or "(empty)"
+    lines = [f"# Samples of {_escaped(source)}", "", f"Prompt: {shown}", ""]
+    lines += ["| column | settings | text | tokens | mean raw probability | stop |", "|---|---|---|---|---|---|"]
+    for number, steps in enumerate(comparison.steps):
+        settings = ", ".join(f"{name} {value}" for name, value in comparison.columns[number].to_dict().items())
+        text = _escaped(visible_label(comparison.written(number)))
+        mean = sum(step.raw_probability for step in steps) / len(steps) if steps else 0.0
+        stop = steps[-1].stop if steps and steps[-1].stop else ""
+        lines.append(
+            f"| {'ABCD'[number]} | {_escaped(settings)} | {text} | {len(steps)} | {mean:.6f} | {_escaped(stop)} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    entities = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+    return "".join(entities.get(c, f"\\{c}" if c in "\\`*_{}[]()#+-.!|$:~" else c) for c in text)

@@ -3,7 +3,7 @@
 The output is small and the corpus large. Two old ideas meet here: windows of the corpus whose end occurs
 nowhere in the output are jumped over (Horspool 1980, "Practical fast searching in strings"), and the rest is
 read by a suffix automaton of the output (Blumer et al. 1985, "The smallest automaton recognizing the subwords
-of a text"). The time never grows faster than len(output) + len(corpus), and mostly much slower.
+of a text"). The time never grows faster than len(output) + len(corpus), and mostly much more slowly.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Copy:
 
 
 def longest_copy(output: str | bytes, records: Sequence[str | bytes]) -> Copy:
-    """Return the longest stretch of `output` that occurs inside one training record.
+    """The longest stretch of `output` that occurs inside one training record.
 
     str compares characters, bytes compares bytes (exact even for text cut inside a character); both sides
     must be of the same kind, else ValueError. Ties go to the first record, then to the earliest place in
@@ -40,7 +40,7 @@ def longest_copy(output: str | bytes, records: Sequence[str | bytes]) -> Copy:
     """
     kind = type(output)
     if kind not in (str, bytes):
-        raise Refusal("output is {kind}; allowed: str or bytes", kind=kind.__name__)
+        raise Refusal("the output must be str or bytes, got {kind}", kind=kind.__name__)
     automaton = _Automaton(output)
     grams = [{output[i : i + size] for i in range(len(output))} for size in range(LONGEST_GRAM + 1)]
     found = Copy(output[:0], 0, None, 0, 0)
@@ -48,7 +48,7 @@ def longest_copy(output: str | bytes, records: Sequence[str | bytes]) -> Copy:
         if type(record) is not kind:
             got = type(record).__name__
             raise Refusal(
-                "record {number} is {got}; allowed: {kind}, as the output is",
+                "record {number} must be {kind}, as the output is, got {got}",
                 number=number,
                 got=got,
                 kind=kind.__name__,
@@ -56,12 +56,12 @@ def longest_copy(output: str | bytes, records: Sequence[str | bytes]) -> Copy:
         start, length = _longer_match(automaton, grams, record, found.length)
         if length > found.length:
             text = record[start : start + length]
-            found = Copy(text, length, number, output.index(text), start)
+            found = Copy(text, length, number, output.index(text), start)  # type: ignore[arg-type]  # both str or both bytes
     return found
 
 
 def _longer_match(automaton: "_Automaton", grams: list[set], record: str | bytes, best: int) -> tuple[int, int]:
-    """Return (start in the record, length) of its longest match if longer than `best`, else (0, best).
+    """(start in the record, length) of its longest match if longer than `best`, else (0, best).
 
     Only windows of best + 1 items matter. If the last items of a window occur nowhere in the output, no
     longer match covers them and the search goes on behind their start: the longer the best, the larger the
@@ -124,10 +124,10 @@ class _Automaton:
         if state >= 0:
             follow = self.moves[state][item]
             exact = self.lengths[follow] == self.lengths[state] + 1
-            self.links[new] = follow if exact else self._split(state, item)
+            self.links[new] = follow if exact else self._clone(state, item)
         return new
 
-    def _split(self, state: int, item: str | int) -> int:
+    def _clone(self, state: int, item: str | int) -> int:
         """Clone the state that `item` leads to, for the shorter strings that `state` and `item` make."""
         old = self.moves[state][item]
         clone = self._add(dict(self.moves[old]), self.lengths[state] + 1, self.links[old])

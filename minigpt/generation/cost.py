@@ -1,7 +1,7 @@
 """What the cache saves: the same text with and without it, token by token, on this machine and this model.
 
-Times are processor seconds of the calling thread, which with one torch thread does all the work: what others do on a
-busy machine does not count.
+Times are processor seconds of the calling thread, which with one torch thread does all the work: the load of a busy
+machine does not count.
 """
 
 import time
@@ -50,7 +50,8 @@ def compare_costs(
     most = model.config.context_length
     if tokens < 1 or len(context_ids) < 1 or len(context_ids) + tokens - 1 > most:
         raise Refusal(
-            "{count} ids and {tokens} new ones are asked for; allowed: 1 or more of each, and {most} in all",
+            "at least 1 id and 1 new token are needed, and at most {most} of both together, got {count} ids and "
+            "{tokens} new tokens",
             count=len(context_ids),
             tokens=tokens,
             most=most + 1,
@@ -74,20 +75,20 @@ def _steps(model: MiniGPT, ids: list[int], tokens: int, uncached_every: int) -> 
                 uncached = time.thread_time() - started
                 difference = (again - logits).abs().max().item()
             length = len(ids)
-            ids.append(logits.argmax().item())
+            ids.append(int(logits.argmax()))
         yield CostStep(length, index == 0, cached, uncached, difference)
 
 
 def summarize(steps: Sequence[CostStep]) -> CostSummary:
     """Means and the total ratio; steps without an uncached time count in no ratio."""
-    both = [step for step in steps if step.uncached_seconds is not None]
-    decoded = [step for step in both if not step.prefill]
-    spent = sum(step.cached_seconds for step in both)
+    both = [(step, step.uncached_seconds) for step in steps if step.uncached_seconds is not None]
+    decoded = [(step.cached_seconds, uncached) for step, uncached in both if not step.prefill]
+    spent = sum(step.cached_seconds for step, _ in both)
     return CostSummary(
         tokens=len(steps),
         prefill_seconds=next((step.cached_seconds for step in steps if step.prefill), None),
-        decode_seconds=sum(step.cached_seconds for step in decoded) / len(decoded) if decoded else None,
-        uncached_seconds=sum(step.uncached_seconds for step in decoded) / len(decoded) if decoded else None,
-        ratio=sum(step.uncached_seconds for step in both) / spent if spent else None,
-        difference=max((step.difference for step in both), default=0.0),
+        decode_seconds=sum(cached for cached, _ in decoded) / len(decoded) if decoded else None,
+        uncached_seconds=sum(uncached for _, uncached in decoded) / len(decoded) if decoded else None,
+        ratio=sum(uncached for _, uncached in both) / spent if spent else None,
+        difference=max((step.difference or 0.0 for step, _ in both), default=0.0),
     )

@@ -1,4 +1,4 @@
-"""From logits to the distribution that is drawn from, as a chain of pure functions.
+"""From logits to the distribution that is drawn from, in pure functions.
 
 The order is fixed, and each stage sees only what the stage before left:
 
@@ -6,10 +6,10 @@ The order is fixed, and each stage sees only what the stage before left:
 
 All stages take float tensors (..., V), V last, and return new tensors; a token that is out has the
 logit -inf. float32 and float64 keep their type, shorter floats are computed in float32. Whenever tokens
-tie, the lower id wins. A temperature above 0 does not change who is ahead, but its rounding can make near
-logits equal: so top-k and top-p compare the logits from before it, and only masses come from after it.
-`filter_chain` keeps every intermediate so that a page can plot it;
-`next_token_probabilities` is the same computation without the book-keeping, equal bit for bit.
+tie, the lower id wins. A temperature above 0 does not change the order, but its rounding can make near
+logits equal: so top-k and top-p compare the logits before temperature, and only the masses are those after it.
+`filter_trace` keeps every intermediate so that a page can plot it;
+`next_token_probabilities` is the same computation without the bookkeeping, equal bit for bit.
 """
 
 import math
@@ -19,15 +19,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from minigpt.generation.settings import SampleConfig, check_temperature, check_top_k, check_top_p
+from minigpt.generation.settings import SampleConfig
 from minigpt.sentences import Refusal
+from minigpt.validation import check_float, check_int
 
 MASS_SLACK = 1e-12  # a mass this close to top_p has reached it: 0.7 + 0.1 is 0.7999999999999999 in float64
 PREFIX = 1024  # top-p sorts this many best tokens first, and all of them only if their mass is too small
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class FilterTrace:
     """Every stage between the logits and the distribution drawn from; shapes (..., V) unless noted.
 
     A token counts as kept while its scaled logit is finite, even where its probability rounds to 0.
@@ -44,7 +45,7 @@ class Chain:
     scaled_logits: Tensor  # after temperature: (logit - best) / temperature, so the best is 0
     scaled_probabilities: Tensor
     kept_top_k: Tensor  # bool, still in after forbid, temperature and top-k
-    top_k_probabilities: Tensor  # renormalised over `kept_top_k`; the mass that top-p counts
+    top_k_probabilities: Tensor  # renormalized over `kept_top_k`; the mass that top-p counts
     kept_top_p: Tensor  # bool, the tokens that can be drawn; a subset of `kept_top_k`
     probabilities: Tensor  # exactly the distribution drawn from; 0 outside `kept_top_p`, sums to 1
 
@@ -53,23 +54,21 @@ def forbidden_mask(vocab_size: int, ids: Iterable[int], tokenizer_size: int | No
     """Mark the ids that must never be drawn: the ones given, and all from `tokenizer_size` on.
 
     Returns (V,) bool. Raises ValueError for an id outside 0..vocab_size-1 and for a tokenizer size
-    outside 1..vocab_size. EOS is not to be given: it ends a text.
+    outside 1..vocab_size. Leave EOS out: it ends a text.
 
     Example: forbidden_mask(6, [1], tokenizer_size=4) is [F, T, F, F, T, T].
     """
     size = vocab_size if tokenizer_size is None else tokenizer_size
     if not 1 <= size <= vocab_size:
         raise Refusal(
-            "tokenizer size is {size}; allowed: 1 to the model's vocabulary size {vocab_size}",
+            "the tokenizer size must be 1 to {vocab_size}, the model's vocabulary size, got {size}",
             size=size,
             vocab_size=vocab_size,
         )
     mask = torch.arange(vocab_size) >= size
     for token_id in ids:
         if not 0 <= token_id < vocab_size:
-            raise Refusal(
-                "forbidden id is {token_id}; allowed: 0 to {vocab_size}", token_id=token_id, vocab_size=vocab_size - 1
-            )
+            raise Refusal("a forbidden id must be 0 to {most}, got {token_id}", most=vocab_size - 1, token_id=token_id)
         mask[token_id] = True
     return mask
 
@@ -82,13 +81,17 @@ def forbid(logits: Tensor, forbidden: Tensor | None) -> Tensor:
     if forbidden is None:
         return logits
     if forbidden.dtype != torch.bool or forbidden.shape != logits.shape[-1:]:
-        got = f"{forbidden.dtype} {tuple(forbidden.shape)}"
-        raise Refusal("forbidden is {got}; allowed: a bool tensor of shape ({shape},)", got=got, shape=logits.shape[-1])
+        raise Refusal(
+            "forbidden must be a bool tensor of shape ({size},), got {dtype} {shape}",
+            size=logits.shape[-1],
+            dtype=forbidden.dtype,
+            shape=tuple(forbidden.shape),
+        )
     return logits.masked_fill(forbidden.to(logits.device), -math.inf)
 
 
 def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
-    """Return (logit - best) / temperature; at temperature 0 the best id gets 0 and all others -inf.
+    """(logit - best) / temperature; at temperature 0 the best id gets 0 and all others -inf.
 
     The best logit is subtracted first and the division is done in float64, so no temperature above 0
     makes a NaN. Temperature 0 is greedy: of equal logits the lowest id stays. Above 0 equal logits
@@ -96,7 +99,7 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
 
     Example: apply_temperature([2., 1., 0.], 0.5) is [0, -2, -4].
     """
-    temperature = check_temperature(temperature)
+    check_float("temperature", temperature, least=0)
     best = logits.amax(-1, keepdim=True)  # (..., 1)
     if (best.min() if best.numel() > 1 else best).item() == -math.inf:
         raise Refusal("no token left to sample: every token is forbidden or has the logit -inf")
@@ -116,7 +119,7 @@ def keep_top_k(logits: Tensor, k: int) -> Tensor:
 
     Example: keep_top_k([1., 2., 2., 2., 3.], 3) marks the ids 1, 2 and 4.
     """
-    k = check_top_k(k)
+    check_int("top_k", k, least=0)
     remaining = logits > -math.inf
     if k == 0 or k >= logits.shape[-1]:
         return remaining
@@ -128,14 +131,14 @@ def keep_top_p(logits: Tensor, p: float, ranking: Tensor | None = None) -> Tenso
 
     The mass is that of softmax(logits): in the chain, of what temperature and top-k left. It is summed in
     float64 from the best token down, and has reached p when it is within 1e-12 of it. Ties go to the
-    lowest id, at least one token stays, 1.0 is off. `ranking`, (..., V), says who is better: the logits
+    lowest id, at least one token stays, 1.0 is off. `ranking`, (..., V), says which is better: the logits
     before temperature, without which rounding may tie unequal tokens; by default the logits themselves.
     Raises ValueError unless p is in (0, 1].
     Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration", section 3.1.
 
     Example: keep_top_p(log([0.5, 0.3, 0.2]), 0.8) marks the ids 0 and 1.
     """
-    p = check_top_p(p)
+    check_float("top_p", p, above=0, most=1)
     remaining = logits > -math.inf
     if p == 1.0:
         return remaining
@@ -144,23 +147,23 @@ def keep_top_p(logits: Tensor, p: float, ranking: Tensor | None = None) -> Tenso
 
 
 def rank_of(values: Tensor, token_id: int) -> int:
-    """Return the place of one id among `values` (V,), 1 for the largest; of equal values the lower id leads.
+    """The place of one id among `values` (V,), 1 for the largest; of equal values the lower id leads.
 
     Raises ValueError if the id is outside 0..V-1. Example: rank_of([0.2, 0.5, 0.2], 2) == 3.
     """
     if not 0 <= token_id < len(values):
-        raise Refusal("token id is {token_id}; allowed: 0 to {count}", token_id=token_id, count=len(values) - 1)
+        raise Refusal("the token id must be 0 to {most}, got {token_id}", most=len(values) - 1, token_id=token_id)
     value = values[token_id]
     return 1 + int((values > value).sum()) + int((values[:token_id] == value).sum())
 
 
-def filter_chain(logits: Tensor, settings: SampleConfig, forbidden: Tensor | None = None) -> Chain:
+def filter_trace(logits: Tensor, settings: SampleConfig, forbidden: Tensor | None = None) -> FilterTrace:
     """Run all stages on logits (..., V) and return every intermediate.
 
-    `forbidden` is (V,) bool, see `forbidden_mask`. Raises ValueError `non-finite logits` for NaN or +inf
-    (with the position) and `no token left to sample`; -inf is allowed and means probability 0.
+    `forbidden` is (V,) bool, see `forbidden_mask`. Raises ValueError for NaN or +inf (with the
+    position) and when no token is left to sample; -inf is allowed and means probability 0.
 
-    Example: filter_chain(tensor([2., 1., 0.]), SampleConfig(top_k=1)).probabilities is [1, 0, 0].
+    Example: filter_trace(tensor([2., 1., 0.]), SampleConfig(top_k=1)).probabilities is [1, 0, 0].
     """
     raw = _checked(logits).clone()
     allowed = forbid(raw, forbidden)
@@ -169,7 +172,7 @@ def filter_chain(logits: Tensor, settings: SampleConfig, forbidden: Tensor | Non
     limited = scaled.masked_fill(~kept_top_k, -math.inf)
     kept_top_p = keep_top_p(limited, settings.top_p, ranking=allowed)
     nothing = torch.zeros(raw.shape[-1], dtype=torch.bool, device=raw.device)
-    return Chain(
+    return FilterTrace(
         settings=settings,
         greedy=settings.greedy,
         logits=raw,
@@ -187,9 +190,9 @@ def filter_chain(logits: Tensor, settings: SampleConfig, forbidden: Tensor | Non
 
 
 def next_token_probabilities(logits: Tensor, settings: SampleConfig, forbidden: Tensor | None = None) -> Tensor:
-    """Return the distribution that `filter_chain` ends with, bit for bit, without the intermediates.
+    """The distribution that `filter_trace` ends with, bit for bit, without the intermediates.
 
-    Arguments, errors and shapes are those of `filter_chain`. Top-p among the k best needs no other tokens
+    Arguments, errors and shapes are those of `filter_trace`. Top-p among the k best needs no other tokens
     than those, so both filters share one partial sort; stages that are off cost nothing.
 
     Example: next_token_probabilities(tensor([2., 1., 0.]), SampleConfig(temperature=0.0)) is [1, 0, 0].
@@ -207,17 +210,24 @@ def next_token_probabilities(logits: Tensor, settings: SampleConfig, forbidden: 
 
 
 def _checked(logits: Tensor) -> Tensor:
-    """Return the logits detached, as float32 or float64, or raise if they are unusable."""
+    """The logits detached, as float32 or float64, or raise if they are unusable."""
     if not logits.is_floating_point() or logits.numel() == 0 or logits.dim() == 0:
-        got = f"{logits.dtype} {tuple(logits.shape)}"
-        raise Refusal("logits are {got}; allowed: a float tensor of shape (..., V) with V of 1 or more", got=got)
+        raise Refusal(
+            "logits must be a float tensor of shape (..., V), not empty, got {dtype} {shape}",
+            dtype=logits.dtype,
+            shape=tuple(logits.shape),
+        )
     if not logits.max().item() < math.inf:  # NaN, which max passes on, fails this comparison too
         position = (~(logits < math.inf)).nonzero()[0].tolist()
-        where = f"id {position[-1]}" + (f" of row {position[:-1]}" if position[:-1] else "")
         value = logits[tuple(position)].item()
-        raise Refusal(
-            "non-finite logits: {value} at {where}; allowed: finite numbers or -inf", value=value, where=where
-        )
+        if position[:-1]:
+            raise Refusal(
+                "logits must be finite or -inf, got {value} at id {token_id} of row {row}",
+                value=value,
+                token_id=position[-1],
+                row=position[:-1],
+            )
+        raise Refusal("logits must be finite or -inf, got {value} at id {token_id}", value=value, token_id=position[-1])
     logits = logits.detach()
     return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
@@ -234,7 +244,7 @@ def _largest(values: Tensor, threshold: Tensor, count: Tensor | int) -> Tensor:
 
 
 def _nucleus(logits: Tensor, ranking: Tensor, p: float, k: int = 0) -> tuple[Tensor, Tensor]:
-    """Return the smallest ranking value of the nucleus and how many tokens are in it, both (..., 1).
+    """The smallest ranking value of the nucleus and how many tokens are in it, both (..., 1).
 
     The nucleus is the smallest set of best tokens with the mass p, where only the k best have mass (0: all).
     """
@@ -254,6 +264,6 @@ def _nucleus(logits: Tensor, ranking: Tensor, p: float, k: int = 0) -> tuple[Ten
 
 
 def _cumulative(ordered: Tensor) -> Tensor:
-    """Return the running sums of exp(logit - first logit) in float64; logits (..., M) fall."""
+    """The running sums of exp(logit - first logit) in float64; logits (..., M) fall."""
     values = ordered.double()
     return (values - values[..., :1]).exp().cumsum(-1)

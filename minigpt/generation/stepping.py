@@ -4,8 +4,8 @@ Several columns can grow from one prompt in one batch, each with its own setting
 logits are those of a column alone up to rounding (1e-12 in float64), so their texts are the same.
 
 The model reads at most its context length. There a column stops with reason `context_limit`, or slides: the oldest
-token is dropped and the rest is computed afresh, because every token stands at another position then and no cached
-key may be used again.
+token is dropped and the rest is computed again, because every token then has another position and no cached key can be
+reused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +18,8 @@ from torch import Tensor
 
 from minigpt.generation.drawing import DiceDraw, draw, draw_with_dice, new_generator, throw_dice
 from minigpt.generation.filters import (
-    Chain,
-    filter_chain,
+    FilterTrace,
+    filter_trace,
     forbid,
     forbidden_mask,
     next_token_probabilities,
@@ -27,18 +27,16 @@ from minigpt.generation.filters import (
 )
 from minigpt.generation.measures import entropy
 from minigpt.generation.settings import SampleConfig
-from minigpt.inspection.record import check_length
+from minigpt.limits import check_length
 from minigpt.model.cache import KVCache
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.kernels.decode import Decoder
 from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 
-STOPS = ("eos", "context_limit", "length")
-
 
 @dataclass(frozen=True)
-class Candidate:
+class DrawCandidate:
     """One id at one step: its probability before all filters, and in the distribution drawn from (0 if removed)."""
 
     id: int
@@ -49,7 +47,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One drawn token. What is only looked at is computed from the logits when it is asked for."""
+    """One drawn token. Its numbers are computed from the logits when they are asked for."""
 
     column: int
     index: int  # from 0
@@ -57,9 +55,9 @@ class Step:
     settings: SampleConfig
     logits: Tensor  # (V,), as the model gave them
     forbidden: Tensor  # (V,) bool
-    dice: float | None  # the shared throw u, None without; greedy columns do not look at it
-    stop: str | None  # why the column ends with this token: one of STOPS
-    _written: list[int]  # prompt and all tokens of the column; grows on
+    dice: float | None  # the shared random number u, None without; greedy columns ignore it
+    stop: str | None  # why the column ends with this token: eos, length or context_limit
+    _written: list[int]  # prompt and all tokens of the column; still grows
     _span: tuple[int, int]  # of it, what the model read
 
     @property
@@ -68,25 +66,25 @@ class Step:
         return tuple(self._written[slice(*self._span)])
 
     @property
-    def chain(self) -> Chain:
-        """Every stage from the logits to the distribution that was drawn from; computed at each call."""
-        return filter_chain(self.logits, self.settings, self.forbidden)
+    def filters(self) -> FilterTrace:
+        """Every stage from the logits to the distribution that was drawn from; computed at each access."""
+        return filter_trace(self.logits, self.settings, self.forbidden)
 
     @cached_property
     def _facts(self) -> dict[str, float]:
-        """The numbers below, kept without the chain: it is a dozen times as large as the logits."""
-        chain = self.chain
+        """The numbers below, kept without the filters: it is a dozen times as large as the logits."""
+        filters = self.filters
         return {
-            "raw_probability": chain.raw_probabilities[self.id].item(),
-            "probability": chain.probabilities[self.id].item(),
-            "rank": rank_of(chain.allowed_logits, self.id),
-            "kept": int(chain.kept_top_p.sum()),
-            "entropy": entropy(chain.probabilities.double().numpy()),
-            "raw_entropy": entropy(chain.raw_probabilities.double().numpy()),
+            "raw_probability": filters.raw_probabilities[self.id].item(),
+            "probability": filters.probabilities[self.id].item(),
+            "rank": rank_of(filters.allowed_logits, self.id),
+            "kept": int(filters.kept_top_p.sum()),
+            "entropy": entropy(filters.probabilities.double().numpy()),
+            "raw_entropy": entropy(filters.raw_probabilities.double().numpy()),
         }
 
     def settled(self) -> "Step":
-        """The same step without its logits: its numbers stay, its distributions can no longer be asked for."""
+        """The same step without its logits: its numbers stay, its distributions are gone."""
         bare = replace(self, logits=self.logits.new_empty(0))
         bare.__dict__["_facts"] = self._facts
         return bare
@@ -104,12 +102,12 @@ class Step:
     @property
     def rank(self) -> int:
         """Place of the choice among the allowed logits, 1 for the best."""
-        return self._facts["rank"]
+        return int(self._facts["rank"])
 
     @property
     def kept(self) -> int:
         """How many ids could be drawn."""
-        return self._facts["kept"]
+        return int(self._facts["kept"])
 
     @property
     def entropy(self) -> float:
@@ -123,28 +121,28 @@ class Step:
 
     @property
     def dice_draw(self) -> DiceDraw | None:
-        """The part of the cumulative bar that the throw fell into; None without dice and when greedy."""
+        """The part of the cumulative bar that the shared random number fell into; None without one and when greedy."""
         if self.dice is None or self.settings.greedy:
             return None
-        return draw_with_dice(self.chain.probabilities, self.dice)
+        return draw_with_dice(self.filters.probabilities, self.dice)
 
     @property
-    def choice(self) -> Candidate:
+    def choice(self) -> DrawCandidate:
         """The drawn id among the others."""
-        return Candidate(self.id, self.rank, self.raw_probability, self.probability)
+        return DrawCandidate(self.id, self.rank, self.raw_probability, self.probability)
 
-    def candidates(self, count: int) -> list[Candidate]:
+    def candidates(self, count: int) -> list[DrawCandidate]:
         """The `count` best allowed ids, best first, ties to the lowest id."""
-        chain = self.chain
-        order = chain.allowed_logits.sort(descending=True, stable=True).indices[:count].tolist()
+        filters = self.filters
+        order = filters.allowed_logits.sort(descending=True, stable=True).indices[:count].tolist()
         return [
-            Candidate(id, place, chain.raw_probabilities[id].item(), chain.probabilities[id].item())
-            for place, id in enumerate(order, start=1)
+            DrawCandidate(token, place, filters.raw_probabilities[token].item(), filters.probabilities[token].item())
+            for place, token in enumerate(order, start=1)
         ]
 
 
 def prompt_ids(tokenizer: Tokenizer, prompt: str) -> list[int]:
-    """BOS and the ids of the prompt, without EOS: the text goes on. An empty prompt is BOS alone.
+    """BOS and the ids of the prompt, without EOS: the text continues. An empty prompt is BOS alone.
 
     Raises ValueError for a prompt of too many characters. Example: prompt_ids(tokenizer, "") == [256].
     """
@@ -166,10 +164,10 @@ def generate(
     dice_seed: int | None = None,
     cached: bool = True,
 ) -> Iterator[Step]:
-    """Yield the drawn tokens, round by round: the first of every column, then the second of those that go on.
+    """Yield the drawn tokens, round by round: the first of every column, then the second of those that continue.
 
     `context_ids` are what is read first (see `prompt_ids`); `settings` one column's, or a sequence. Each column draws
-    from its own generator, made from its seed; with `dice_seed` all share one throw of the dice a round instead, so
+    from its own generator, made from its seed; with `dice_seed` all share one random number per round instead, so
     that they differ only where their distributions do. Greedy columns draw nothing. Without `cached` every step
     reads the whole text again.
 
@@ -181,7 +179,7 @@ def generate(
     """
     columns = [settings] if isinstance(settings, SampleConfig) else list(settings)
     if not columns:
-        raise Refusal("there are 0 columns; allowed: 1 or more")
+        raise Refusal("at least one column is needed, got none")
     reader = _Reader(model, tokenizer.eos, context_ids, columns, cached)
     dice = None if dice_seed is None else new_generator(dice_seed)
     return _rounds(reader, columns, never_drawn(model, tokenizer), dice)
@@ -196,55 +194,55 @@ def _rounds(
     while active:
         rows = reader.read(active)
         u = None if dice is None else throw_dice(dice)
-        going_on = []
+        continuing = []
         for column, logits in zip(active, rows, strict=True):
             chosen = columns[column]
-            id = _choose(logits, chosen, forbidden, generators[column], u)
+            token = _choose(logits, chosen, forbidden, generators[column], u)
             span = reader.span(column)
-            stop = reader.append(column, id, chosen, index)
+            stop = reader.append(column, token, chosen, index)
             if stop is None:
-                going_on.append(column)
-            yield Step(column, index, id, chosen, logits, forbidden, u, stop, reader.texts[column], span)
-        active = going_on
+                continuing.append(column)
+            yield Step(column, index, token, chosen, logits, forbidden, u, stop, reader.texts[column], span)
+        active = continuing
         index += 1
 
 
 def _choose(
     logits: Tensor, settings: SampleConfig, forbidden: Tensor, generator: torch.Generator, u: float | None
 ) -> int:
-    """The next id; the distribution is the one that `Step.chain` shows."""
+    """The next id; the distribution is the one that `Step.filters` shows."""
     if settings.greedy:
         allowed = forbid(logits, forbidden)
-        id = allowed.argmax().item()
-        if abs(allowed[id].item()) < inf:
-            return id
+        best = int(allowed.argmax())
+        if abs(allowed[best].item()) < inf:
+            return best
     probabilities = next_token_probabilities(logits, settings, forbidden)  # names what is wrong with the logits
-    return draw(probabilities, generator).item() if u is None else draw_with_dice(probabilities, u).token_id
+    return int(draw(probabilities, generator)) if u is None else draw_with_dice(probabilities, u).token_id
 
 
 class _Reader:
-    """The texts of all columns and what the model says comes next, with one cache for those that still grow."""
+    """The texts of all columns and the next logits of each, with one cache for those that still grow."""
 
     def __init__(
         self, model: MiniGPT, eos: int, context_ids: Sequence[int], columns: Sequence[SampleConfig], cached: bool
     ):
         if model.training:
-            raise Refusal("the model is in training mode, where dropout changes what it says; call eval() first")
+            raise Refusal("the model is in training mode, where dropout changes its logits; call eval() first")
         self.model, self.eos, self.most = model, eos, model.config.context_length
         self.texts = [list(context_ids) for _ in columns]
         if not 1 <= len(context_ids) <= self.most:
             raise Refusal(
-                "the context has {count} ids, BOS included; allowed: 1 to {most}, the context length",
+                "the context must have 1 to {most} ids, BOS included, got {count}",
                 count=len(context_ids),
                 most=self.most,
             )
-        for id in context_ids:
-            if not 0 <= id < model.config.vocab_size:
+        for token in context_ids:
+            if not 0 <= token < model.config.vocab_size:
                 raise Refusal(
-                    "context id is {id}; allowed: 0 to {vocab_size}", id=id, vocab_size=model.config.vocab_size - 1
+                    "a context id must be 0 to {most}, got {token_id}", most=model.config.vocab_size - 1, token_id=token
                 )
         capacity = min(self.most, len(context_ids) + max(column.max_new_tokens for column in columns))
-        self.decoder = Decoder(model) if cached else None
+        self.decoder = Decoder(model)
         self.cache = KVCache(model.config, batch=1, capacity=capacity) if cached else None
         self.batch: list[int] = []  # columns in the cache
 
@@ -253,10 +251,10 @@ class _Reader:
         length = len(self.texts[column])
         return max(0, length - self.most), length
 
-    def append(self, column: int, id: int, settings: SampleConfig, index: int) -> str | None:
+    def append(self, column: int, token: int, settings: SampleConfig, index: int) -> str | None:
         """Add a token; why the column ends with it, or None."""
-        self.texts[column].append(id)
-        if id == self.eos:
+        self.texts[column].append(token)
+        if token == self.eos:
             return "eos"
         if index + 1 >= settings.max_new_tokens:
             return "length"

@@ -8,7 +8,7 @@ import torch
 from minigpt.corpus.batches import inspection_batch
 from minigpt.inspection.stages import formula
 from minigpt.inspection.trace_memory import check_trace
-from minigpt.limits import limit
+from minigpt.limits import check_length
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import loss
 from minigpt.model.trace import Trace
@@ -75,13 +75,6 @@ def logit_summary(logits: torch.Tensor, target: int) -> dict:
         "probability": log_probability.exp().item(),
         "loss": -log_probability.item(),
     }
-
-
-def check_length(text: str) -> None:
-    """Raises ValueError before any work for a text of too many characters."""
-    most = limit("MINIGPT_RECORD_CHARACTERS")
-    if len(text) > most:
-        raise Refusal("the text has {count:,} characters, at most {most:,} are allowed", count=len(text), most=most)
 
 
 def check_position(position: int, positions: int) -> None:

@@ -1,7 +1,7 @@
 """Where a model to look at comes from: an untrained preset, a saved step of a run, or an imported folder.
 
 A source has a name: `mini-gpt` is the run the project ships, a preset's name is that preset untrained, the
-name of a shape (minigpt.shapes) a changed preset; `run-<id>` is the run `id` on the shelf, and `gpt2-<id>`
+name of a shape (minigpt.presets) a changed preset; `run-<id>` is the run `id` on the shelf, and `gpt2-<id>`
 a GPT-2 folder that a reader opened.
 """
 
@@ -15,9 +15,8 @@ from minigpt.huggingface.imports import find_import, is_import, load_import
 from minigpt.inspection.trace_memory import check_trace
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.size_limits import building_bytes, check_model, one_at_a_time
-from minigpt.presets import PRESETS
+from minigpt.presets import PRESETS, SEPARATOR, shape_preset
 from minigpt.sentences import Refusal
-from minigpt.shapes import SEPARATOR, shape_preset
 from minigpt.storage.paths import DATA
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.chars import MOST_CHARACTERS, Chars, common_characters

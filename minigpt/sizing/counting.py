@@ -40,7 +40,7 @@ def counts(config: ModelConfig) -> list[Count]:
     `stored` is each stored tensor once, so a tied head adds nothing; `no_final_norm` leaves the last
     LayerNorm out; `attention_bias` has biases on Q, K, V and O if the config has none, and none if it
     has; `head` is tied if the config is untied, and the other way round; `no_positions` leaves the
-    position table out, `no_tables` both tables, and an LM matrix of its own too. Raises ValueError for a
+    position table out, `no_tables` both tables, and a separate LM matrix too. Raises ValueError for a
     model beyond the limits; what it is compared with may lie beyond them.
 
     GPT-2 Small: 124,439,808; 124,438,272; 124,402,944; 163,037,184; 123,653,376; 85,056,000.

@@ -39,7 +39,7 @@ def test_texts_are_shown_not_read():
 @pytest.mark.parametrize(
     ("areas", "sentence"),
     [
-        ([AREAS[0], AREAS[1]], "area 'model' has 10 numbers, what it holds has 6"),
+        ([AREAS[0], AREAS[1]], "area 'model' must have as many numbers as the areas in it, got 10 and 6"),
         (AREAS[1:], r"one area must hold all others, got \[\]"),
         ([*AREAS, Area("other", "Other", 1, "")], r"one area must hold all others, got \['model', 'other'\]"),
     ],

@@ -2,12 +2,15 @@
 
 import pytest
 
-from minigpt.figures.sampling import Part, cost_figure, dice_figure, seeds_figure
+from minigpt.figures.sampling import BarPart, cost_figure, dice_figure, seeds_figure
 from minigpt.figures.theme import KEY, PREDICTION
 
 
 def test_the_throw_stands_on_every_bar():
-    bars = [("A", [Part("a", 0.25), Part("b", 0.75, drawn=True)]), ("B", [Part("…", 0.02), Part("c", 0.98)])]
+    bars = [
+        ("A", [BarPart("a", 0.25), BarPart("b", 0.75, drawn=True)]),
+        ("B", [BarPart("…", 0.02), BarPart("c", 0.98)]),
+    ]
     figure = dice_figure(bars, 0.3, "share")
     assert [(bar.x[0], bar.y[0]) for bar in figure.data] == [(0.25, 0), (0.75, 0), (0.02, 1), (0.98, 1)]
     assert figure.data[1].marker.color == PREDICTION

@@ -31,9 +31,9 @@ def test_bytes_see_parts_of_a_character():
 
 
 def test_mixed_kinds_are_refused():
-    with pytest.raises(ValueError, match="record 1 is bytes; allowed: str"):
+    with pytest.raises(ValueError, match="record 1 must be str, as the output is, got bytes"):
         longest_copy("abc", ["abc", b"abc"])
-    with pytest.raises(ValueError, match="output is list; allowed: str or bytes"):
+    with pytest.raises(ValueError, match="the output must be str or bytes, got list"):
         longest_copy([1, 2], ["abc"])
 
 

@@ -11,7 +11,6 @@ from minigpt.generation.measures import (
     distinct_n,
     entropy,
     first_difference,
-    mean_entropy,
     mean_surprise,
     repeated_ngram_rate,
 )
@@ -34,7 +33,7 @@ def test_too_short_texts_have_no_rate():
 
 @pytest.mark.parametrize("n", [0, -1, 1.5, True])
 def test_ngram_length_is_checked(n):
-    with pytest.raises(ValueError, match="n is .*; allowed: a whole number from 1"):
+    with pytest.raises(ValueError, match="n must be a whole number of at least 1, got"):
         distinct_n([1, 2], n)
 
 
@@ -54,7 +53,7 @@ def test_mean_surprise_by_hand():
 
 @pytest.mark.parametrize("value", [0.0, -0.1, 1.1, math.nan])
 def test_surprise_refuses_what_is_no_probability(value):
-    with pytest.raises(ValueError, match="probability 1 is .*; allowed: above 0 and at most 1"):
+    with pytest.raises(ValueError, match="probability 1 must be above 0 and at most 1, got"):
         mean_surprise([0.5, value])
 
 
@@ -62,13 +61,11 @@ def test_entropy_by_hand():
     assert entropy([0.5, 0.5, 0.0]) == pytest.approx(math.log(2), abs=1e-15)
     assert entropy(np.full(291, 1 / 291)) == pytest.approx(math.log(291), abs=1e-12)
     assert math.copysign(1, entropy([0.0, 1.0])) == 1.0
-    assert mean_entropy([[0.5, 0.5], [1.0, 0.0]]) == pytest.approx(math.log(2) / 2, abs=1e-15)
-    assert mean_entropy([]) is None
 
 
 @pytest.mark.parametrize("values", [[0.5, 0.6], [1.5, -0.5], [math.nan, 1.0], [[0.5, 0.5]], []])
 def test_entropy_refuses_what_is_no_distribution(values):
-    with pytest.raises(ValueError, match="probabilities have"):
+    with pytest.raises(ValueError, match="probabilities must have the shape .*, got"):
         entropy(values)
 
 
@@ -80,5 +77,5 @@ def test_first_difference_by_hand():
     assert first_difference([[1, 2], [1, 2], [1, 2]]) is None
     assert first_difference([[1, 2]]) is None
     assert first_difference([[], []]) is None
-    with pytest.raises(ValueError, match="0 token lists"):
+    with pytest.raises(ValueError, match="at least one token list is needed"):
         first_difference([])

@@ -165,7 +165,7 @@ def test_same_dice_for_all():
         if step.column == 2:
             assert step.dice_draw is None
             continue
-        assert step.dice_draw == draw_with_dice(step.chain.probabilities, step.dice)
+        assert step.dice_draw == draw_with_dice(step.filters.probabilities, step.dice)
         assert step.dice_draw.low <= step.dice < step.dice_draw.high and step.dice_draw.token_id == step.id
     parted = first_difference([found[0], found[3]])
     assert parted is not None and found[0][:parted] == found[3][:parted]
@@ -178,7 +178,7 @@ def test_what_a_step_says_is_what_was_drawn_from():
     for step in steps:
         raw = model(torch.tensor([step.context_ids]))[0, -1].softmax(-1)
         assert step.raw_probability == pytest.approx(raw[step.id].item(), abs=1e-12)
-        assert abs(step.chain.raw_probabilities.sum().item() - 1) < 1e-12
+        assert abs(step.filters.raw_probabilities.sum().item() - 1) < 1e-12
         if step.column == 1:
             assert (step.probability, step.rank, step.kept, step.entropy) == (1.0, 1, 1, 0.0)
             continue
@@ -198,7 +198,7 @@ def test_bos_pad_and_ids_without_a_piece_are_never_drawn():
     assert mask.nonzero().flatten().tolist() == [BOS, PAD, *range(259, 300)]
     for seed in range(20):
         for step in generate(model, BYTES, [BOS], SampleConfig(temperature=50.0, seed=seed, max_new_tokens=60)):
-            assert not mask[step.id] and step.chain.probabilities[mask].sum() == 0
+            assert not mask[step.id] and step.filters.probabilities[mask].sum() == 0
 
 
 def test_broken_utf8_is_kept_as_bytes():
@@ -216,11 +216,11 @@ def test_a_tie_is_broken_by_the_lowest_id():
 def test_refusals():
     model = drawn_model()
     for context, columns, words in [
-        ([], HOT, "the context has 0 ids, BOS included; allowed: 1 to 12"),
-        ([BOS] * 13, HOT, "the context has 13 ids"),
-        ([BOS, 259], HOT, "context id is 259; allowed: 0 to 258"),
-        ([-1], HOT, "context id is -1"),
-        ([BOS], [], "there are 0 columns"),
+        ([], HOT, "the context must have 1 to 12 ids, BOS included, got 0"),
+        ([BOS] * 13, HOT, "the context must have 1 to 12 ids, BOS included, got 13"),
+        ([BOS, 259], HOT, "a context id must be 0 to 258, got 259"),
+        ([-1], HOT, "a context id must be 0 to 258, got -1"),
+        ([BOS], [], "at least one column is needed, got none"),
     ]:
         with pytest.raises(ValueError, match=words):
             generate(model, BYTES, context, columns)
@@ -228,5 +228,5 @@ def test_refusals():
         generate(drawn_model().train(), BYTES, [BOS], HOT)
     with torch.no_grad():
         model.head[:, 5] = torch.nan
-    with pytest.raises(ValueError, match="non-finite logits: nan at id 5"):
+    with pytest.raises(ValueError, match="logits must be finite or -inf, got nan at id 5"):
         next(generate(model, BYTES, [BOS], PRESETS["greedy"]))

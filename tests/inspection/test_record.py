@@ -5,8 +5,9 @@ import json
 import pytest
 import torch
 
-from minigpt.inspection.record import check_length, check_position, head_rows, inspect_record, logit_summary
+from minigpt.inspection.record import check_position, head_rows, inspect_record, logit_summary
 from minigpt.inspection.sources import preset_model
+from minigpt.limits import check_length
 
 RED = "The key is red. Answer: red."
 

@@ -15,8 +15,7 @@ from minigpt.inspection.sources import (
     source_steps,
 )
 from minigpt.model.gpt import MiniGPT
-from minigpt.presets import PRESETS
-from minigpt.shapes import shape_preset
+from minigpt.presets import PRESETS, shape_preset
 from minigpt.sizing import untrained
 from minigpt.sizing.untrained import untrained_loss
 

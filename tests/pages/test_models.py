@@ -9,14 +9,13 @@ import torch
 
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import component_counts, shape_only
-from minigpt.presets import PRESETS, preset
-from minigpt.shapes import shape_preset
+from minigpt.presets import PRESETS, preset, shape_preset
 from minigpt.sizing.untrained import untrained_loss
 from minigpt.sizing.variants import variants
 from minigpt.ui.base.workspace import STATE
 from minigpt.ui.frame.strip import model_title
+from minigpt.ui.models.cost import doubling_frame
 from minigpt.ui.models.counts import areas, component_frame, convention_frame, measured
-from minigpt.ui.models.memory import doubling_frame
 from minigpt.ui.models.variants import PLACES, parts, sentence, title
 from minigpt.ui.training import controls as training_controls
 from minigpt.ui.training import settings as training_settings
@@ -101,7 +100,7 @@ def test_the_caption_follows_the_shape():
     at = open_app("models", shape="mg-1")
     assert about(at).startswith("One block, two heads of 8")
     choose(at, width=24, heads=3, layers=2)
-    assert about(at) == "mg-1, changed: width 24, heads 3, layers 2."
+    assert about(at) == "mg-1, changed: Width C = 24, Heads H = 3, Blocks L = 2."
     at.button(key="models_back").click().run()
     assert about(at).startswith("One block, two heads of 8")
 
@@ -128,7 +127,7 @@ def test_a_link_is_the_shape():
         ("gpt-9", "preset must be one of mg-1"),
         ("mg-1~width=17", "width must be divisible by heads"),
         (f"mg-1~init_seed={2**60}", "init_seed must be at most"),
-        ("mg-1~layers=<b>x</b>", "layers must be int"),
+        ("mg-1~layers=<b>x</b>", "layers must be a whole number"),
     ],
 )
 def test_a_wrong_link_is_named_and_the_page_stays(link: str, words: str):
@@ -146,11 +145,11 @@ def test_each_fault_has_a_sentence_and_nothing_typed_is_lost():
     assert at.number_input(key="models_mg-1_width").value == 7
     choose(at, heads=2, layers=1)
     assert [error.value.replace("\\", "") for error in at.error] == [
-        "Width C must be divisible by Heads H, got 7 for 2 heads; nearest widths that work: 6 and 8"
+        "Width must be divisible by heads, got width 7 and 2 heads; the nearest widths that work are 6 and 8"
     ]
     choose(at, heads=7)
     assert not at.error and at.number_input(key="models_mg-1_width").value == 7
-    assert "width 7, heads 7" in about(at)
+    assert "Width C = 7, Heads H = 7" in about(at)
     choose(at, ffn_width=10**9)
     assert "at most 500,000,000 are allowed" in at.error[0].value.replace("\\", "")
     at.button(key="models_back").click().run()
@@ -202,7 +201,7 @@ def test_a_changed_block_shows_its_numbers():
     expected = {each.name: each for each in variants(preset("gpt2-small").model, 4, 8, 2)}
     table = frame(at, "change")
     assert table["parameters"].tolist() == [f"{each.parameters:,}" for each in expected.values()]
-    assert table["cache bytes a token"].tolist()[3] == f"{18_432 * 4 // 3:,}"
+    assert table["cache bytes per token"].tolist()[3] == f"{18_432 * 4 // 3:,}"
     sent = json.loads(components(at, "minigpt.anatomy")[0].proto.json)
     assert sent["selected"] == "gqa" and sent["heads"] == [12, 4]
     at.segmented_control(key="models_variant").set_value("experts").run()
@@ -313,7 +312,7 @@ def test_explore_it_untrained():
 def test_doubling_is_counted_from_models():
     torch.set_num_threads(1)
     config = preset("mg-1").model
-    from minigpt.sizing.scaling import doublings
+    from minigpt.sizing.variants import doublings
 
     table = doubling_frame(doublings(config))
     wider = MiniGPT(replace(config, width=32, ffn_width=128))

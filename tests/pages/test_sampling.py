@@ -6,15 +6,13 @@ import pytest
 import torch
 
 from minigpt.generation.compare import Comparison
-from minigpt.generation.link import read_columns
-from minigpt.generation.settings import PRESETS, SampleConfig
+from minigpt.generation.settings import PRESETS, SampleConfig, read_columns
 from minigpt.generation.stepping import generate, prompt_ids
 from minigpt.inspection.sources import load_source
 from minigpt.ui.sampling import cache as sampling_cache
 from minigpt.ui.sampling import columns as sampling_columns
 from minigpt.ui.sampling import seeds as sampling_seeds
 from minigpt.ui.sampling import setup as sampling_setup
-from minigpt.ui.sampling import stages as sampling_stages
 from minigpt.ui.sampling import step as sampling_step
 from tests.pages.app import choose, open_app, table_of
 
@@ -50,7 +48,7 @@ def test_the_columns_are_what_the_library_writes():
     at = open_app("sampling")
     columns = sampling_setup.Setup().columns
     assert written(finished(at)) == [text_of(100, "The ", settings) for settings in columns]
-    assert any("part at token" in markdown.value for markdown in at.markdown)
+    assert any("differ from token" in markdown.value for markdown in at.markdown)
     assert read_columns(at.query_params["columns"]) == columns and at.query_params["prompt"] == "The "
 
 
@@ -76,9 +74,9 @@ def test_a_link_gives_the_same_texts():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"columns": "0,0,1,1,9;-1,0,1,1,9"}, "temperature is \\-1"),
-        ({"columns": "x"}, "1 columns are given"),
-        ({"dice": "-4"}, "seed is"),
+        ({"columns": "0,0,1,1,9;-1,0,1,1,9"}, "temperature must be a finite number of at least 0, got \\-1"),
+        ({"columns": "x"}, "there must be 2 to 4 columns"),
+        ({"dice": "-4"}, "seed must be"),
     ],
 )
 def test_a_damaged_link_is_named_and_the_page_stays(params: dict, words: str):
@@ -89,7 +87,7 @@ def test_a_damaged_link_is_named_and_the_page_stays(params: dict, words: str):
 
 def test_what_cannot_be_generated_is_said_in_a_sentence():
     at = open_app("sampling", prompt="z" * 64)
-    assert "The context has 65 ids" in at.error[0].value.replace("\\", "")
+    assert "The context must have 1 to 64 ids, BOS included, got 65" in at.error[0].value.replace("\\", "")
     at = open_app("sampling", columns="0,0,1,1,2000;0,0,1,1,9")
     assert "2,000 tokens, at most 1,000 are allowed" in at.error[0].value.replace("\\", "")
 
@@ -105,7 +103,7 @@ def test_presets_and_own_settings():
     assert written(finished(at))[0] == text_of(100, "The ", settings)
     assert at.selectbox(key="preset_0").value == "custom"
     at.number_input(key="top_p_0").set_value(0.0).run()
-    assert "Top\\_p is 0" in at.error[0].value and at.number_input(key="top_p_0").value == 0.95
+    assert "Top\\-p must be a number above 0" in at.error[0].value and at.number_input(key="top_p_0").value == 0.95
     at.segmented_control(key="column_count").set_value(2).run()
     assert len(written(finished(at))) == 2
     at.segmented_control(key="column_count").set_value(4).run()
@@ -150,7 +148,7 @@ def test_other_seeds_and_same_dice():
     assert [at.number_input(key=f"seed_{number}").value for number in range(3)] == [31416] * 3
     at.toggle(key="same_dice").set_value(True).run()
     finished(at)
-    assert any("same throw for all columns" in markdown.value for markdown in at.markdown)
+    assert any("same random number for all columns" in markdown.value for markdown in at.markdown)
     assert len(at.get("plotly_chart")) == 1
     at.button(key="other_seeds").click().run()
     assert at.session_state["sampling"].dice == 31417
@@ -179,7 +177,7 @@ def test_the_draw_shown_is_the_distribution_drawn_from():
     comparison.advance(600)
     for steps in comparison.steps:
         for step in steps:
-            rows = sampling_stages.stage_rows(comparison, step)
+            rows = sampling_step.stage_rows(comparison, step)
             raw = model(torch.tensor([step.context_ids]))[0, -1].softmax(-1)
             drawn = next(row for row in rows if row.drawn)
             assert drawn.shares[0] == pytest.approx(raw[step.id].item(), abs=1e-12)
@@ -217,10 +215,12 @@ def test_tokens_are_counted_from_one_with_the_end():
     comparison.advance(600)
     steps = comparison.steps[0]
     assert steps[-1].stop == "eos"
-    assert sampling_columns.stop_sentence(steps) == f"Ended by itself: {len(steps)} tokens, the last one EOS."
+    assert sampling_columns.stop_sentence(steps) == f"The model ended the text: {len(steps)} tokens, the last one EOS."
     assert sampling_columns.stop_sentence(steps[:1]) == "1 token so far …"
     assert f"token {len(steps)}: " in sampling_step.sentence(comparison, steps[-1])
-    assert f"they part at token {comparison.parted + 1} (" in sampling_columns.parting_sentence(comparison)
+    assert f"they differ from token {comparison.first_difference + 1} (" in sampling_columns.difference_sentence(
+        comparison
+    )
 
 
 def test_a_clicked_token_is_shown_and_stays_within_the_text():
@@ -240,7 +240,7 @@ def test_numbers_name_the_record_copied_from():
     table = at.dataframe[0].value
     assert list(table.columns) == ["measure", "A", "B", "C"]
     cells = dict(zip(table["measure"], table["A"], strict=True))
-    assert cells["longest copy"].endswith("train-05") and cells["memorised or invented"] == "all of it memorised"
+    assert cells["longest copy"].endswith("train-05") and cells["memorized or invented"] == "all of it memorized"
     assert cells["stop"] == "eos"
 
 

@@ -14,7 +14,7 @@
 The .jsonl files grow by whole lines; all others are replaced as a whole.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict
@@ -148,7 +148,7 @@ class Run:
         except ValueError as error:
             raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
 
-    def record(self, training: Training) -> Iterator[Report]:
+    def record(self, training: Training) -> Generator[Report, None, None]:
         """Pass on the reports of `training`, after metrics and due checkpoints are written.
 
         Checkpoints are saved at steps 0, 1, 2, 4, 8, ... and at each evaluation. On divergence the

@@ -15,10 +15,9 @@ from torch import Tensor
 from minigpt.config import ModelConfig
 from minigpt.corpus.batches import Batch, inspection_batch
 from minigpt.inspection.prediction import Outcome, outcomes
-from minigpt.inspection.record import check_length
 from minigpt.inspection.sources import is_untrained, load_source, preset_plan, source_run, source_steps
 from minigpt.inspection.trace_memory import check_trace, tracing_bytes
-from minigpt.limits import limit
+from minigpt.limits import check_length, limit
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
 from minigpt.model.size_limits import one_at_a_time

@@ -5,7 +5,7 @@ import streamlit as st
 from minigpt.corpus.batches import RecordTooLong
 from minigpt.huggingface.imports import import_title, imports_of, is_import
 from minigpt.inspection.sources import BUNDLED, RUN_PREFIX, SOURCES, source_steps
-from minigpt.shapes import SEPARATOR
+from minigpt.presets import SEPARATOR
 from minigpt.tokenizers.labels import visible_label
 from minigpt.training.runs.library import runs_of
 from minigpt.ui.base import browser, messages, workspace

@@ -1,61 +1,46 @@
-"""The config that the models page measures: a preset, its fields, what is wrong with them, and its link."""
+"""The config that the models page measures: a form with its link, the config in five numbers, and where it can go.
+
+The form follows the fields of ModelConfig: sizes in a row, switches below, the rest in an expander.
+"""
 
 from dataclasses import fields
+from math import log
+from typing import Any
 
 import streamlit as st
 
-from minigpt.config import ACTIVATIONS, DTYPES, ModelConfig, model_faults, to_dict
-from minigpt.model.parameters import shape_only
-from minigpt.presets import PRESETS, preset
-from minigpt.shapes import changed_words, shape_name, shape_preset
-from minigpt.ui.base import messages
-from minigpt.ui.base.text import plain, t
+from minigpt.config import ModelConfig, model_faults, to_dict
+from minigpt.model.parameters import parameter_count, shape_only
+from minigpt.presets import PRESETS, Preset, changed_words, preset, shape_name, shape_preset
+from minigpt.sentences import Refusal
+from minigpt.sizing.memory import memory, readable_bytes
+from minigpt.ui.base import messages, workspace
+from minigpt.ui.base.text import plain, t, translate
+from minigpt.ui.shared import corpora, training_fields
+from minigpt.validation import settings_of, with_labels
 
 PRESET = "models_preset"  # session: the name of the chosen preset
+GO = "models_go"  # session: the page that a button asked for; a page changes after the callback
 LINK = "shape"  # parameter of the address
+SETTINGS = settings_of(ModelConfig)
 SIZES = ("vocab_size", "context_length", "width", "heads", "layers", "ffn_width")
-SWITCHES = ("tied_head", "attention_bias", "head_bias", "residual")
-CHOICES = {"activation": ACTIVATIONS, "dtype": DTYPES}
-FINE = ("dropout", "norm_epsilon", "init_std", "init_seed")
+SWITCHES = tuple(known.name for known in fields(ModelConfig) if known.type is bool)
+CHOICES = tuple(name for name, known in SETTINGS.items() if known.choices)
+FINE = tuple(name for name in SETTINGS if name not in (*SIZES, *SWITCHES, *CHOICES))
 MOST = 2**53 - 1  # that a number box of a browser holds
-TO_TRY = {
-    "mg-1": "Try a vocabulary of 292: what does one more piece cost?",
-    "chapter-7": "A run takes vocabulary and context from its corpus. Try a tied LM head.",
-    "poems": "Try 8 blocks of width 256 with FFN width 1024; untie the LM head; take the residual connections away and "
-    "train both for 300 steps.",
-    "numpy-demo": "Try GELU for ReLU, and train both for 500 steps.",
-    "gpt2-small": "Try 24 blocks, then 12 of width 1536 with FFN width 6144; take the biases on Q, K, V, O away.",
-}
-LABELS = {
-    "vocab_size": "Vocabulary V",
-    "context_length": "Context T",
-    "width": "Width C",
-    "heads": "Heads H",
-    "layers": "Blocks L",
-    "ffn_width": "FFN width F",
-    "tied_head": "LM head tied to the token table",
-    "attention_bias": "Biases on Q, K, V, O",
-    "head_bias": "Bias on the LM head",
-    "residual": "Residual connections",
-    "activation": "Activation",
-    "dtype": "Numbers",
-    "dropout": "Dropout",
-    "norm_epsilon": "Norm epsilon",
-    "init_std": "Spread of the first weights",
-    "init_seed": "Seed of the weights",
-}
 
 
-def draw() -> ModelConfig:
-    """The form and the config it says; with a sentence for each fault, the last config that worked.
+def draw() -> tuple[str, ModelConfig]:
+    """The chosen preset's name, and the config that the form says; with a fault in it, the last one that worked.
 
-    Nothing typed is lost.
+    Each fault gets a sentence. Nothing typed is lost.
     """
     _start()
     with st.container(horizontal=True, vertical_alignment="bottom", key="models_presets"):
         name = st.segmented_control(
             t("Preset"), tuple(PRESETS), key=PRESET, required=True, persist_state="session", on_change=_forget_link
         )
+        assert name is not None  # the session has a preset before the control is drawn
         if chosen(name) != to_dict(preset(name).model):
             label = t("Back to {name}", name=name)
             st.button(label, key="models_back", icon=":material/undo:", on_click=_reset, args=(name,))
@@ -65,67 +50,85 @@ def draw() -> ModelConfig:
             _number(name, field)
     with st.container(horizontal=True, vertical_alignment="center", key="models_switches"):
         for field in SWITCHES:
-            st.checkbox(t(LABELS[field]), key=_key(name, field), persist_state="session", width="content")
+            st.checkbox(_label(field), key=_key(name, field), persist_state="session", width="content")
     if not st.session_state[_key(name, "residual")]:
-        text = "Without residual connections each branch replaces the vector: an ablation, with as many parameters."
-        st.caption(t(text))
+        st.caption(
+            t("Without residual connections each branch replaces the vector: an ablation, with as many parameters.")
+        )
     with st.expander(t("Activation, numbers, dropout, first weights"), key="models_fine"):
         columns = st.columns(3)
         for place, field in enumerate((*CHOICES, *FINE)):
             with columns[place % 3]:
                 _fine(name, field)
+    return name, _config(name)
+
+
+def _config(name: str) -> ModelConfig:
     values = chosen(name)
-    faults = model_faults(values) or _too_large(values)
+    faults: list[str] = [with_labels(fault, ModelConfig) for fault in model_faults(values)] or _too_large(values)
     last = f"models_valid_{name}"
     if faults:
         for fault in faults:
-            messages.problem(labelled(fault, values))
+            messages.problem(fault)
         config = st.session_state.get(last, preset(name).model)
-        text = "Everything below is still that of the last shape that works: {shape}."
-        st.caption(plain(t(text, shape=changed_words(name, to_dict(config)) or name)))
+        shape = translate(changed_words(name, to_dict(config))) or name
+        st.caption(plain(t("Everything below still belongs to the last shape that works: {shape}.", shape=shape)))
         return config
     st.session_state[last] = config = ModelConfig(**values)
     _write_link(shape_name(name, config))
     return config
 
 
-def about(name: str, values: dict) -> str:
-    """What the preset is; once a field is changed, what differs from it instead."""
+def headline(name: str, config: ModelConfig) -> None:
+    """Five numbers of the config that the preset `name` was changed into, and two buttons."""
+    if GO in st.session_state:
+        st.switch_page(f"pages/{st.session_state.pop(GO)}.py")
+    held = memory(config)
+    numbers = st.columns(5)
+    numbers[0].metric(t("Parameters"), f"{parameter_count(config):,}")
+    numbers[1].metric(t("Weights"), readable_bytes(held.weights))
+    numbers[2].metric(
+        t("While training"), readable_bytes(held.training), help=t("Weights, gradients, and Adam's moments.")
+    )
+    numbers[3].metric(t("KV cache, full"), readable_bytes(held.cache_context), help=t("For one text."))
+    numbers[4].metric(t("Guessing costs, ln V"), t("{loss:.4f} nats", loss=log(config.vocab_size)))
+    with st.container(horizontal=True, vertical_alignment="center", key="models_buttons"):
+        st.button(
+            t("Train this"),
+            key="models_train",
+            type="primary",
+            icon=":material/model_training:",
+            on_click=_train,
+            args=(name, config),
+        )
+        st.button(
+            t("Explore it untrained"),
+            key="models_explore",
+            icon=":material/visibility:",
+            on_click=_explore,
+            args=(name, config),
+        )
+        st.caption(t("A run takes its vocabulary from the corpus it is trained on."), width="content")
+
+
+def about(name: str, values: dict[str, Any]) -> str:
+    """What the preset is and what to try; once a field is changed, what differs from it instead."""
     changed = changed_words(name, values)
     if changed:
         return t("{changed}.", changed=changed)
-    said = t(preset(name).about)
-    return f"{said[:1].upper()}{said[1:]}. {t(TO_TRY[name])}"
+    return f"{translate(preset(name).about)} {translate(preset(name).to_try)}"
 
 
-def labelled(fault: str, values: dict) -> str:
-    """A fault with its field named as in the form; for a width that its heads do not divide, those that they do."""
-    if fault.startswith("width must be divisible"):
-        width, heads = values["width"], values["heads"]
-        below = width // heads * heads
-        near = t("{below} and {above}", below=below, above=below + heads) if below else f"{heads}"
-        text = "{width} must be divisible by {heads}, got {wide} for {count} heads; nearest widths that work: {near}"
-        names = {"width": t(LABELS["width"]), "heads": t(LABELS["heads"])}
-        return t(text, wide=width, count=heads, near=near, **names)
-    field, _, rest = fault.partition(" ")
-    return f"{t(LABELS[field])} {rest}" if field in LABELS else fault
-
-
-def chosen_preset() -> str:
-    """The name of the chosen preset."""
-    return st.session_state[PRESET]
-
-
-def chosen(name: str) -> dict:
+def chosen(name: str) -> dict[str, Any]:
     """What the widgets of a preset say at this moment."""
-    return {field.name: st.session_state[_key(name, field.name)] for field in fields(ModelConfig)}
+    return {field: st.session_state[_key(name, field)] for field in SETTINGS}
 
 
 def _start() -> None:
     """Every field of every preset has a value; at first, and after a link to another shape, what the link says."""
     for base in PRESETS.values():
-        for field in fields(ModelConfig):
-            st.session_state.setdefault(_key(base.name, field.name), getattr(base.model, field.name))
+        for field in SETTINGS:
+            st.session_state.setdefault(_key(base.name, field), getattr(base.model, field))
     st.session_state.setdefault(PRESET, next(iter(PRESETS)))
     linked = st.query_params.get(LINK)
     if linked is None or st.session_state.get("models_linked") == linked:
@@ -134,14 +137,14 @@ def _start() -> None:
     try:
         _take(shape_preset(linked))
     except ValueError as error:
-        messages.notice(t("The link cannot be used: {fault}.", fault=str(error)))
+        messages.notice(t("The link cannot be used: {fault}.", fault=translate(error)))
 
 
-def _take(linked) -> None:
-    values = {field.name: getattr(linked.model, field.name) for field in fields(ModelConfig)}
+def _take(linked: Preset) -> None:
+    values = to_dict(linked.model)
     for name, value in values.items():
         if isinstance(value, int) and value > MOST:
-            raise ValueError(f"{name} must be at most {MOST}, got {value}")
+            raise Refusal("{name} must be at most {most}, got {value}", name=name, most=MOST, value=value)
     st.session_state[PRESET] = linked.name
     for name, value in values.items():
         st.session_state[_key(linked.name, name)] = value
@@ -158,34 +161,58 @@ def _forget_link() -> None:
     st.session_state["models_linked"] = st.query_params.get(LINK)
 
 
-def _too_large(values: dict) -> list[str]:
+def _too_large(values: dict[str, Any]) -> list[str]:
     try:
         shape_only(ModelConfig(**values))
     except ValueError as error:
-        return [str(error)]
+        return [translate(error)]
     return []
 
 
 def _reset(name: str) -> None:
-    for field in fields(ModelConfig):
-        st.session_state[_key(name, field.name)] = getattr(preset(name).model, field.name)
+    for field, value in to_dict(preset(name).model).items():
+        st.session_state[_key(name, field)] = value
+
+
+def _train(name: str, config: ModelConfig) -> None:
+    """Callback: the next run has this shape, whatever suits its corpus."""
+    training_fields.hand_over(name, config)
+    st.session_state[training_fields.FITTED] = corpora.current().key
+    st.session_state[GO] = "training"
+
+
+def _explore(name: str, config: ModelConfig) -> None:
+    """Callback: every page shows the untrained model of this config."""
+    workspace.choose(model=shape_name(name, config), step=None, block=0, head=0)
+    st.session_state[GO] = "overview"
 
 
 def _key(name: str, field: str) -> str:
     return f"models_{name}_{field}"
 
 
+def _label(field: str) -> str:
+    return translate(SETTINGS[field].label)
+
+
 def _number(name: str, field: str) -> None:
     key = _key(name, field)
     if isinstance(st.session_state[key], int):
-        st.number_input(t(LABELS[field]), step=1, key=key, persist_state="session")
+        st.number_input(_label(field), step=1, key=key, persist_state="session")
     else:
         step = getattr(preset(name).model, field) / 10 or 0.01
-        st.number_input(t(LABELS[field]), step=step, format="%g", key=key, persist_state="session")
+        st.number_input(_label(field), step=step, format="%g", key=key, persist_state="session")
 
 
 def _fine(name: str, field: str) -> None:
     if field in CHOICES:
-        st.selectbox(t(LABELS[field]), CHOICES[field], key=_key(name, field), persist_state="session")
+        titles = {choice: translate(title) for choice, title in SETTINGS[field].choices.items()}
+        st.selectbox(
+            _label(field),
+            list(titles),
+            key=_key(name, field),
+            persist_state="session",
+            format_func=lambda choice: titles[choice],
+        )
     else:
         _number(name, field)

@@ -8,26 +8,27 @@ from minigpt.figures.models import Area, treemap_figure
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import chart_config
 from minigpt.model.parameters import COMPONENTS, component_counts, parameter_rows, shape_only
+from minigpt.sentences import say
 from minigpt.sizing.counting import BlockCount, Count, block_count, counts, one_more_id
-from minigpt.ui.base.text import t
-from minigpt.ui.models import table as models_table
+from minigpt.ui.base.text import t, translate
+from minigpt.ui.models.cost import text_table
 
-PICTURE, TABLE = 660, 520  # px; where both have no room the table stands below
+PICTURE, TABLE = 660, 520  # px; where both have no room the table is below
 BLOCKS_APART = 4  # of more, which are all alike, a treemap shows them together
 TITLES = {
-    "token_table": "Token table",
-    "position_table": "Position table",
-    "attention": "Attention",
-    "ffn": "Feed-forward",
-    "norms": "LayerNorms",
-    "lm_head": "LM head",
+    "token_table": say("Token table"),
+    "position_table": say("Position table"),
+    "attention": say("Attention"),
+    "ffn": say("Feed-forward"),
+    "norms": say("Norms"),
+    "lm_head": say("LM head"),
 }
 PUBLISHED = {
-    124_439_808: "GPT-2 Small as released",
-    124_438_272: "the third text's figure",
-    124_402_944: "the third text's code",
-    1_614_720: "the fourth text's figure",
-    13_875: "the first text's figure",
+    124_439_808: say("GPT-2 Small as released"),
+    124_438_272: say("the third text's figure"),
+    124_402_944: say("the third text's code"),
+    1_614_720: say("the fourth text's figure"),
+    13_875: say("the first text's figure"),
 }
 
 
@@ -51,22 +52,22 @@ def draw(config: ModelConfig) -> None:
     with table:
         st.markdown(sentence(config, found))
         words = (t("part"), t("rule"))
-        models_table.draw(component_frame(config, found), words, key="models_components", label=t("Parameters by part"))
+        text_table(component_frame(config, found), words, key="models_components", label=t("Parameters by part"))
         with st.expander(t("Every tensor"), key="models_tensors", on_change="rerun") as tensors:
             if tensors.open:
                 st.dataframe(tensor_frame(config), hide_index=True, width="stretch", key="models_rows")
 
 
-def conventions(config: ModelConfig) -> None:
+def draw_conventions(config: ModelConfig) -> None:
     """The counts that differ, each with its reason."""
     _, found, block, more = measured(config)
     st.subheader(t("Which count is meant?"))
     frame = convention_frame(config, found)
     words = (t("what is counted"), t("known as"))
-    models_table.draw(frame, words, key="models_conventions", label=t("Counts by convention"))
+    text_table(frame, words, key="models_conventions", label=t("Counts by convention"))
     st.caption(
         t(
-            "This page counts stored tensors, each once. One block holds {total} numbers: {plain} in matrices and "
+            "This page counts each stored tensor once. One block holds {total} numbers: {plain} in matrices and "
             "norms, {attention} in attention biases, {ffn} in FFN biases. One more vocabulary entry adds {more}.",
             total=f"{block.total:,}",
             plain=f"{block.matrices_and_norms:,}",
@@ -89,24 +90,24 @@ def sentence(config: ModelConfig, found: dict[str, int]) -> str:
     total = found["total"]
     largest = max(COMPONENTS, key=lambda name: found[name])
     tables = found["token_table"] + found["position_table"]
-    text = "**{total} parameters.** {largest}: {share}. The two tables: {tables}."
-    said = t(
-        text,
+    where = t(
+        "**{total} parameters.** {largest}: {share}. The two tables: {tables}.",
         total=f"{total:,}",
-        largest=t(TITLES[largest]),
+        largest=_title(largest),
         share=percent(found[largest] / total),
         tables=percent(tables / total),
     )
-    if config.tied_head:
-        said += " " + t("The LM head is the token table once more, counted once.")
-    return said
+    tied = t("The LM head is the token table, counted once.")
+    return " ".join([where, tied] if config.tied_head else [where])
 
 
 def component_frame(config: ModelConfig, found: dict[str, int]) -> pd.DataFrame:
-    """One row a component with its rule, its count and share; and the sum."""
+    """One row per component with its rule, its count and share; and the sum."""
     rules, total = _rules(config), found["total"]
-    rows = [(t(TITLES[name]), rules[name], f"{found[name]:,}", percent(found[name] / total)) for name in COMPONENTS]
-    rows.append((t("Together"), "", f"{total:,}", "100 %"))
+    rows = [
+        (translate(TITLES[name]), rules[name], f"{found[name]:,}", percent(found[name] / total)) for name in COMPONENTS
+    ]
+    rows.append((t("Total"), "", f"{total:,}", "100 %"))
     return pd.DataFrame(rows, columns=[t("part"), t("rule"), t("numbers"), t("share")])
 
 
@@ -130,7 +131,7 @@ def convention_frame(config: ModelConfig, found: list[Count]) -> pd.DataFrame:
         "stored": t("every stored tensor, each once"),
         "no_final_norm": t("without the last LayerNorm"),
         "attention_bias": t("without biases on Q, K, V, O"),
-        "head": t("with an LM matrix of its own"),
+        "head": t("with a separate LM matrix"),
         "no_positions": t("without the position table"),
         "no_tables": t("without tables and LM matrix"),
     }
@@ -139,7 +140,7 @@ def convention_frame(config: ModelConfig, found: list[Count]) -> pd.DataFrame:
     if not config.tied_head:
         words["head"] = t("with the head tied to the token table")
     rows = [
-        (f"{each.count:,}", words[each.name], _signed(each.difference), t(PUBLISHED.get(each.count, "")))
+        (f"{each.count:,}", words[each.name], _signed(each.difference), translate(PUBLISHED.get(each.count, "")))
         for each in found
     ]
     return pd.DataFrame(rows, columns=[t("count"), t("what is counted"), t("difference"), t("known as")])
@@ -154,32 +155,34 @@ def tensor_frame(config: ModelConfig) -> pd.DataFrame:
 def areas(config: ModelConfig, found: dict[str, int], block: BlockCount) -> list[Area]:
     """The model as areas: tables, each block with its parts (many blocks together), last norm, LM head."""
     whole = [Area("model", t("Model"), found["total"], "")]
-    note = t("also the LM head: tied") if config.tied_head else ""
-    whole.append(Area("token_table", t(TITLES["token_table"]), found["token_table"], "model", "token_table", note))
-    whole.append(
-        Area("position_table", t(TITLES["position_table"]), found["position_table"], "model", "position_table")
-    )
+    note = t("also the LM head, which is tied") if config.tied_head else ""
+    whole.append(Area("token_table", _title("token_table"), found["token_table"], "model", "token_table", note))
+    whole.append(Area("position_table", _title("position_table"), found["position_table"], "model", "position_table"))
     if config.layers <= BLOCKS_APART:
         for number in range(config.layers):
             whole += _block_areas(f"block {number}", t("Block {number}", number=number), block.total, config, found, 1)
     else:
-        title = t("{layers} blocks of {count} each", layers=config.layers, count=f"{block.total:,}")
+        title = t("{layers} blocks of {numbers} each", layers=config.layers, numbers=f"{block.total:,}")
         whole += _block_areas("blocks", title, config.layers * block.total, config, found, config.layers)
     norm = 2 * config.width
     whole.append(Area("final_norm", t("Last LayerNorm"), norm, "model", "norms"))
     if found["lm_head"]:
-        whole.append(Area("lm_head", t(TITLES["lm_head"]), found["lm_head"], "model", "lm_head"))
+        whole.append(Area("lm_head", _title("lm_head"), found["lm_head"], "model", "lm_head"))
     return whole
 
 
 def _block_areas(
-    id: str, title: str, total: int, config: ModelConfig, found: dict[str, int], blocks: int
+    name: str, title: str, total: int, config: ModelConfig, found: dict[str, int], blocks: int
 ) -> list[Area]:
     parts = {"attention": found["attention"], "ffn": found["ffn"], "norms": found["norms"] - 2 * config.width}
-    shares = {name: count * blocks // config.layers for name, count in parts.items()}
-    inner = [Area(f"{id} {name}", t(TITLES[name]), count, id, name) for name, count in shares.items()]
-    return [Area(id, title, total, "model"), *inner]
+    shares = {part: count * blocks // config.layers for part, count in parts.items()}
+    inner = [Area(f"{name} {part}", _title(part), count, name, part) for part, count in shares.items()]
+    return [Area(name, title, total, "model"), *inner]
 
 
 def _signed(difference: int) -> str:
     return "0" if not difference else f"{difference:+,}".replace("-", "−")
+
+
+def _title(component: str) -> str:
+    return translate(TITLES[component])

@@ -18,7 +18,7 @@ from minigpt.huggingface.imports import (
     offered_folders,
 )
 from minigpt.ui.base import browser, messages, workspace
-from minigpt.ui.base.text import plain, t
+from minigpt.ui.base.text import plain, t, translate
 
 SAID = "import_said"  # session: (it worked, what the last button did)
 PATH = "import_path"
@@ -30,7 +30,7 @@ def draw(alone: bool) -> None:
     st.caption(
         t(
             "A folder with config.json, model.safetensors and the tokenizer (tokenizer.json, or vocab.json and "
-            "merges.txt), as transformers saves it. It stays where it is; nothing is copied, no pickle is opened."
+            "merges.txt), as transformers saves it. It stays where it is; nothing is copied, and no pickle is opened."
         )
     )
     folder = _folder(alone)
@@ -49,18 +49,30 @@ def _folder(alone: bool) -> str:
     chosen = None
     if offered:
         chosen = st.selectbox(
-            t("Folders offered here"), offered, index=None, key=OFFERED, format_func=lambda path: path.name,
-            placeholder=t("Choose a folder"), persist_state="session",
-        )  # fmt: skip
+            t("Folders offered here"),
+            offered,
+            index=None,
+            key=OFFERED,
+            format_func=lambda path: path.name,
+            placeholder=t("Choose a folder"),
+            persist_state="session",
+        )
     if alone:
         typed = st.text_input(
             t("Or the path of a folder on this computer") if offered else t("Path of a folder on this computer"),
-            key=PATH, placeholder="/home/me/gpt2", persist_state="session", on_change=_typed,
-        )  # fmt: skip
+            key=PATH,
+            placeholder="/home/me/gpt2",
+            persist_state="session",
+            on_change=_typed,
+        )
         return str(chosen) if chosen else typed.strip()
     if not offered:
-        text = "This app serves a network, where no path can be typed; whoever runs it puts model folders into {store}."
-        messages.hint(t(text, store=imports_store().name))
+        messages.hint(
+            t(
+                "This app serves a network, where no path can be typed; its operator puts model folders into {store}.",
+                store=imports_store().name,
+            )
+        )
     return str(chosen) if chosen else ""
 
 
@@ -74,9 +86,14 @@ def _download() -> None:
     if not can_download():
         return
     st.button(
-        t("Download GPT-2 Small, 550 MB"), key="import_download", icon=":material/download:", on_click=_fetch,
-        help=t("{repo} on the Hugging Face Hub, once; it is kept in the Hub's cache on this computer.", repo=GPT2_REPO),
-    )  # fmt: skip
+        t("Download GPT-2 Small, 550 MB"),
+        key="import_download",
+        icon=":material/download:",
+        on_click=_fetch,
+        help=t(
+            "{repo} from the Hugging Face Hub, once; it is kept in the Hub's cache on this computer.", repo=GPT2_REPO
+        ),
+    )
 
 
 def _fetch() -> None:
@@ -84,9 +101,9 @@ def _fetch() -> None:
         try:
             st.session_state[PATH] = str(download_gpt2())
             st.session_state[OFFERED] = None
-            st.session_state[SAID] = (True, t("Downloaded. This is what was found:"))
+            st.session_state[SAID] = (True, t("Downloaded. This was found:"))
         except ValueError as error:
-            st.session_state[SAID] = (False, str(error))
+            st.session_state[SAID] = (False, translate(error))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
@@ -99,12 +116,16 @@ def _found(folder: str) -> None:
     try:
         facts = _facts(folder, tuple(folder_stamps(Path(folder).expanduser()).items()))
     except (ValueError, OSError) as error:
-        messages.problem(str(error))
+        messages.problem(error)
         return
     st.button(
-        t("Open in the explorer"), type="primary", key="import_open", icon=":material/visibility:", on_click=_open,
+        t("Open in the explorer"),
+        type="primary",
+        key="import_open",
+        icon=":material/visibility:",
+        on_click=_open,
         args=(folder,),
-    )  # fmt: skip
+    )
     st.dataframe(_table(facts), hide_index=True, width="stretch", key="import_facts")
 
 
@@ -119,7 +140,7 @@ def _table(facts: FolderFacts) -> pd.DataFrame:
         t("positions"): f"{config.context_length:,}",
         t("ids of the model, of the tokenizer"): f"{config.vocab_size:,}, {facts.tokenizer.vocab_size:,}",
         t("activation, norm epsilon"): f"{config.activation}, {config.norm_epsilon:g}",
-        t("LM head"): t("the token table") if config.tied_head else t("a matrix of its own"),
+        t("LM head"): t("the token table") if config.tied_head else t("a separate matrix"),
     }
     return pd.DataFrame({t("found"): list(rows), t("value"): list(rows.values())})
 
@@ -129,13 +150,18 @@ def _open(folder: str) -> None:
     try:
         _show(import_folder(folder, browser.secret()))
     except ValueError as error:
-        st.session_state[SAID] = (False, str(error))
+        st.session_state[SAID] = (False, translate(error))
 
 
 def _show(name: str) -> None:
     workspace.choose(model=name, step=None, block=0, head=0)
-    text = "{title} is what every page shows now. It stays in this browser's model list; its link shares it."
-    st.session_state[SAID] = (True, t(text, title=import_title(name)))
+    st.session_state[SAID] = (
+        True,
+        t(
+            "Every page shows {title} now. It stays in this browser's model list; its link shares it.",
+            title=import_title(name),
+        ),
+    )
 
 
 def _said() -> None:
@@ -159,16 +185,19 @@ def _opened_before() -> None:
             st.markdown(plain(import_title(name)), width="stretch")
             st.button(t("Show"), key=f"import_show_{name}", on_click=_show, args=(name,))
             st.button(
-                t("Remove"), key=f"import_remove_{name}", on_click=_remove, args=(name,),
-                help=t("From the list; the folder stays as it is."),
-            )  # fmt: skip
+                t("Remove"),
+                key=f"import_remove_{name}",
+                on_click=_remove,
+                args=(name,),
+                help=t("Removes it from the list; the folder is not changed."),
+            )
 
 
 def _remove(name: str) -> None:
     try:
         forget_import(name, browser.secret())
     except (ValueError, OSError) as error:
-        st.session_state[SAID] = (False, str(error))
+        st.session_state[SAID] = (False, translate(error))
         return
     st.session_state.pop(SAID, None)
     if workspace.current().model == name:

@@ -1,4 +1,4 @@
-"""What newer models change: where it would sit in this block, and what it would do to the numbers at hand."""
+"""What newer models change: where in this block, and how the numbers of the current model would change."""
 
 import pandas as pd
 import streamlit as st
@@ -8,12 +8,12 @@ from minigpt.figures.numbers import percent
 from minigpt.model.parameters import parameter_count
 from minigpt.sizing.memory import memory, readable_bytes
 from minigpt.sizing.variants import VARIANTS, Variant, divisors, gated_width, variants
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, tn
 from minigpt.ui.components.anatomy import Mark, Part, anatomy
-from minigpt.ui.models import table as models_table
+from minigpt.ui.models.cost import text_table
 
 CHOICE = "models_variant"
-DRAWING, WORDS = 480, 700  # px; where both have no room the words stand below
+DRAWING, WORDS = 480, 700  # px; where both have no room the words are below
 PLACES = {
     "rope": ("positions", "attention"),
     "rmsnorm": ("norm1", "norm2", "final"),
@@ -27,7 +27,7 @@ EXPERTS = (2, 4, 8, 16, 32, 64, 128)
 def draw(config: ModelConfig) -> None:
     """The drawing with its five marks; beside it the chosen change in words and numbers, and all five in a table."""
     st.subheader(t("What newer models change"))
-    st.caption(t("Five changes, each alone, applied on paper to the model above. Click a number to see its place."))
+    st.caption(t("Five changes, each alone, calculated for the model above. Click a number to see its place."))
     beside = st.container(horizontal=True, gap="large", key="models_newer")
     drawing, words = beside.container(width=DRAWING), beside.container(width=WORDS)
     with words:
@@ -37,12 +37,12 @@ def draw(config: ModelConfig) -> None:
         groups, experts, used = _settings(config, chosen)
         found = {each.name: each for each in variants(config, groups, experts, used)}
         st.markdown(sentence(config, chosen, groups, experts, used))
-        _numbers(config, found.get(chosen))
+        _numbers(config, found.get(chosen or ""))
         table = frame(list(found.values()))
-        models_table.draw(table, (t("change"),), key="models_variants", label=t("What newer models change"))
+        text_table(table, (t("change"),), key="models_variants", label=t("What newer models change"))
         st.caption(
             t(
-                "None of them is in this program's models. The counts follow from the papers' shapes: RoPE 2021, "
+                "They are calculated here, not built. The counts follow from the papers' shapes: RoPE 2021, "
                 "RMSNorm 2019, SwiGLU 2020, grouped-query attention 2023, experts as in Mixtral 2024."
             )
         )
@@ -52,7 +52,7 @@ def draw(config: ModelConfig) -> None:
             [Mark(name, at, title(name), PLACES[name]) for at, name in enumerate(VARIANTS, start=1)],
             key="models_anatomy",
             label=t("The model from ids to logits, with the places of five changes"),
-            frame=t("block, {layers} times", layers=config.layers),
+            frame=tn("block, {count} time", "block, {count} times", count=config.layers),
             ends=(t("ids"), t("logits")),
             heads=(config.heads, groups if chosen == "gqa" else config.heads),
             residual=config.residual,
@@ -75,48 +75,67 @@ def title(name: str) -> str:
 
 def sentence(config: ModelConfig, name: str | None, groups: int, experts: int, used: int) -> str:
     """What the change is and does to this config."""
-    texts = {
-        None: "The model as it is: learned positions, LayerNorm, two matrices in each FFN, a key and a value for "
-        "every head. Choose a change.",
-        "rope": "**Rotary positions.** There is no position table. Queries and keys are turned by an angle that grows "
-        "with their position, so that a score depends on how far apart the two are. The table's {table} numbers go.",
-        "rmsnorm": "**RMSNorm.** Each vector is divided by the root of its mean square and multiplied by a learned "
-        "scale. No mean is taken off and no offset added: {offsets} numbers fewer in {norms} norms.",
-        "swiglu": "**SwiGLU.** Two matrices read the vector; the SiLU of one product gates the other, number by "
-        "number, and a third matrix leads back. With {gated} hidden numbers in place of {hidden} the three cost what "
-        "two did; the biases go.",
-        "gqa": _gqa_text(groups, config.heads),
-        "experts": "**Mixture of experts.** {experts} FFNs in place of one, and a router of C × {experts} numbers that "
-        "sends each token to {used} of them. All are stored; a token meets only its own.",
-    }
+    offsets, norms = f"{(2 * config.layers + 1) * config.width:,}", 2 * config.layers + 1
+    if name == "rope":
+        return t(
+            "**Rotary positions.** There is no position table. Queries and keys are rotated by an angle that grows "
+            "with their position, so that a score depends on how far apart the two are. The table's {table} numbers "
+            "are gone.",
+            table=f"{config.context_length * config.width:,}",
+        )
+    if name == "rmsnorm":
+        return t(
+            "**RMSNorm.** Each vector is divided by the root of its mean square and multiplied by a learned scale. No "
+            "mean is subtracted and no offset added: {offsets} numbers fewer in {norms} norms.",
+            offsets=offsets,
+            norms=norms,
+        )
+    if name == "swiglu":
+        return t(
+            "**SwiGLU.** Two matrices read the vector; the SiLU of one product gates the other, number by number, and "
+            "a third matrix leads back. With {gated} hidden numbers instead of {hidden} the three cost what two did; "
+            "the biases are gone.",
+            gated=f"{gated_width(config):,}",
+            hidden=f"{config.ffn_width:,}",
+        )
+    if name == "gqa":
+        return _gqa_sentence(groups, config.heads)
+    if name == "experts":
+        return t(
+            "**Mixture of experts.** {experts} FFNs instead of one, and a router of C × {experts} numbers that sends "
+            "each token to {used} of them. All are stored; a token uses only those.",
+            experts=experts,
+            used=used,
+        )
     return t(
-        texts[name],
-        table=f"{config.context_length * config.width:,}",
-        offsets=f"{(2 * config.layers + 1) * config.width:,}",
-        norms=2 * config.layers + 1,
-        gated=f"{gated_width(config):,}",
-        hidden=f"{config.ffn_width:,}",
-        each=config.heads // groups,
-        groups=groups,
-        heads=config.heads,
-        share=percent(groups / config.heads),
-        experts=experts,
-        used=used,
+        "The model as it is: learned positions, two matrices in each FFN, a key and a value for every head. Choose a "
+        "change."
     )
 
 
-def _gqa_text(groups: int, heads: int) -> str:
+def _gqa_sentence(groups: int, heads: int) -> str:
     if groups == heads:
-        return "**Grouped-query attention.** With as many groups as heads, {heads}, nothing changes: each has its own."
-    if groups == 1:
-        return (
-            "**Multi-query attention**, the end of grouped-query attention: all {heads} query heads share one key and "
-            "one value. K and V have fewer columns, and the cache holds {share} of what it did."
+        return t(
+            "**Grouped-query attention.** With as many groups as heads, {heads}, nothing changes: each head has its "
+            "own key and value.",
+            heads=heads,
         )
-    return (
-        "**Grouped-query attention.** {each} query heads share one key and one value: {groups} pairs in place "
-        "of {heads}. K and V have fewer columns, and the cache holds {share} of what it did. One group alone is "
-        "multi-query attention."
+    share = percent(groups / heads)
+    if groups == 1:
+        return t(
+            "**Multi-query attention**, the extreme of grouped-query attention: all {heads} query heads share one key "
+            "and one value. K and V have fewer columns, and the cache holds {share} of what it did.",
+            heads=heads,
+            share=share,
+        )
+    return t(
+        "**Grouped-query attention.** {each} query heads share one key and one value: {groups} pairs instead of "
+        "{heads}. K and V have fewer columns, and the cache holds {share} of what it did. One group alone is "
+        "multi-query attention.",
+        each=heads // groups,
+        groups=groups,
+        heads=heads,
+        share=share,
     )
 
 
@@ -128,7 +147,9 @@ def parts(config: ModelConfig, name: str | None, groups: int, experts: int, used
         "tokens": Part(t("Token table"), f"{c.vocab_size:,} × {c.width:,}"),
         "positions": Part(t("Position table"), f"{c.context_length:,} × {c.width:,}"),
         "norm1": norm,
-        "attention": Part(t("Attention"), t("{heads} heads of {width}", heads=c.heads, width=c.head_width)),
+        "attention": Part(
+            t("Attention"), tn("{count} head of {width}", "{count} heads of {width}", count=c.heads, width=c.head_width)
+        ),
         "norm2": norm,
         "ffn": Part(t("Feed-forward"), f"{c.width:,} → {c.ffn_width:,} → {c.width:,}"),
         "final": norm,
@@ -137,12 +158,16 @@ def parts(config: ModelConfig, name: str | None, groups: int, experts: int, used
     if c.tied_head:
         found["head"] = Part(t("LM head"), t("the token table, transposed"))
     gated = f"{c.width:,} → 2 × {gated_width(c):,} → {c.width:,}"
+    copies = tn("{count} feed-forward", "{count} feed-forwards", count=experts)
     routed = t("{used} for each token", used=used)
     rms = Part(t("RMSNorm"), changed=True)
-    shared = "{heads} queries, 1 key and value" if groups == 1 else "{heads} queries, {groups} keys and values"
-    pairs = t(shared, heads=c.heads, groups=groups)
-    changes = {
-        None: {},
+    pairs = tn(
+        "{heads} queries, {count} key and value",
+        "{heads} queries, {count} keys and values",
+        count=groups,
+        heads=c.heads,
+    )
+    changes: dict[str, dict[str, Part]] = {
         "rope": {
             "positions": Part(t("Position table"), t("not needed"), gone=True),
             "attention": Part(t("Attention"), t("Q and K turned by position"), changed=True),
@@ -150,9 +175,9 @@ def parts(config: ModelConfig, name: str | None, groups: int, experts: int, used
         "rmsnorm": {"norm1": rms, "norm2": rms, "final": rms},
         "swiglu": {"ffn": Part(t("Gated feed-forward"), gated, changed=True)},
         "gqa": {"attention": Part(t("Attention"), pairs, changed=True)},
-        "experts": {"ffn": Part(t("{count} feed-forwards", count=experts), routed, changed=True, copies=experts)},
+        "experts": {"ffn": Part(copies, routed, changed=True, copies=experts)},
     }
-    return found | changes[name]
+    return found | changes.get(name or "", {})
 
 
 def frame(found: list[Variant]) -> pd.DataFrame:
@@ -167,12 +192,12 @@ def frame(found: list[Variant]) -> pd.DataFrame:
         )
         for each in found
     ]
-    names = (t("change"), t("parameters"), t("difference"), t("met by a token"), t("cache bytes a token"))
+    names = (t("change"), t("parameters"), t("difference"), t("used by a token"), t("cache bytes per token"))
     return pd.DataFrame(rows, columns=list(names))
 
 
 def _settings(config: ModelConfig, chosen: str | None) -> tuple[int, int, int]:
-    """Groups, experts and experts a token: the widgets of the chosen change, kept while another is looked at."""
+    """Groups, experts and experts per token: the widgets of the chosen change, kept while another is shown."""
     options = divisors(config.heads)
     groups = st.session_state.get("models_groups")
     groups = groups if groups in options else 2 if 2 in options[:-1] else 1  # 1 is multi-query, all of them no change
@@ -202,7 +227,7 @@ def _numbers(config: ModelConfig, change: Variant | None) -> None:
     parameters, active, cache = st.columns(3)
     relative = f"{100 * change.difference / before:+.2f} %"  # with an ASCII minus, which turns the arrow
     parameters.metric(t("Parameters"), f"{change.parameters:,}", relative, delta_color="off")
-    active.metric(t("Met by a token"), f"{change.active:,}")
+    active.metric(t("Used by a token"), f"{change.active:,}")
     base = memory(config).cache_token
     delta = f"{100 * (change.cache_token / base - 1):+.1f} %"
     context = readable_bytes(change.cache_token * config.context_length)

@@ -13,8 +13,10 @@ from minigpt.generation.cost import CostStep, compare_costs, summarize
 from minigpt.generation.stepping import prompt_ids
 from minigpt.model.cache import cache_bytes
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.size_limits import number_bytes
+from minigpt.sentences import Refusal
 from minigpt.ui.base import messages
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, tn, translate
 from minigpt.ui.base.view import View, shared_model
 from minigpt.ui.sampling.setup import Setup
 
@@ -57,13 +59,14 @@ def draw(view: View, setup: Setup) -> None:
             "positions are kept and only the new position is computed."
         )
     )
+    titles = {"own": t("The model above"), BIG: t("GPT-2 Small's shape, random weights")}
     choice = st.segmented_control(
         t("Measured model"),
-        ["own", BIG],
+        list(titles),
         default="own",
         required=True,
         key="cost_model",
-        format_func={"own": t("The model above"), BIG: t("GPT-2 Small's shape, random weights")}.get,
+        format_func=lambda choice: titles[choice],
         label_visibility="collapsed",
     )
     asked = (choice, view.space.model, view.space.step, setup.prompt)
@@ -83,8 +86,8 @@ def _offer(choice: str, asked: tuple) -> None:
     if choice == BIG:
         st.caption(
             t(
-                "124,439,808 random parameters are made for this (some seconds, half a gigabyte of memory): what it "
-                "writes means nothing, how long it takes does."
+                "This creates 124,439,808 random parameters (a few seconds, half a gigabyte of memory): the text it "
+                "writes means nothing, but the time it takes does."
             )
         )
     st.button(t("Measure"), key="cost_start", type="primary", on_click=_want, args=(asked,))
@@ -103,13 +106,13 @@ def _start(view: View, setup: Setup, asked: tuple) -> None:
     try:
         ids = prompt_ids(view.tokenizer, setup.prompt)
         if big and _lease().get("until", 0.0) > time.monotonic():
-            raise ValueError("another reader is measuring a large model right now; try again in a minute")
-        with st.spinner(t("Making the model …")):
+            raise Refusal("another reader is measuring a large model right now; try again in a minute")
+        with st.spinner(t("Creating the model …")):
             model = shared_model(BIG, 0) if chosen == BIG else view.model
         room = model.config.context_length - len(ids) + 1
         work = Measurement(model, ids, min(MOST_TOKENS, room), BIG_EVERY if big else 1)
     except ValueError as error:
-        st.session_state["cost_fault"] = str(error)
+        st.session_state["cost_fault"] = translate(error)
         return
     st.session_state[STATE] = (asked, work)
 
@@ -130,7 +133,9 @@ def _progress(work: Measurement, big: bool) -> None:
     if big:
         _lease()["until"] = time.monotonic() + LEASE
     count, cancel = st.columns([5, 1], vertical_alignment="bottom")
-    count.progress(len(work.steps) / work.tokens, t("token {count} of {all}", count=len(work.steps), all=work.tokens))
+    count.progress(
+        len(work.steps) / work.tokens, t("token {number} of {tokens}", number=len(work.steps), tokens=work.tokens)
+    )
     cancel.button(t("Cancel"), key="cost_cancel", on_click=_cancel, args=(big,), width="stretch")
     _curve(work)
     work.advance(SLICE)  # last, so that what is drawn is never stale meanwhile
@@ -161,25 +166,27 @@ def _result(work: Measurement) -> None:
 def sentence(work: Measurement) -> str:
     """What the cache saved, and that it changed nothing (Markdown)."""
     found = summarize(work.steps)
-    every = "" if work.every == 1 else t(" Without the cache every {every}th token was measured.", every=work.every)
-    saved = t(
-        "{tokens} tokens after a prompt of {prompt}: **{ratio:.1f} times faster with the cache**. "
+    saved = tn(
+        "{count} token after a prompt of {prompt} ids: **{ratio:.1f} times faster with the cache**. "
         "The logits differ by at most {difference}.",
-        tokens=found.tokens,
+        "{count} tokens after a prompt of {prompt} ids: **{ratio:.1f} times faster with the cache**. "
+        "The logits differ by at most {difference}.",
+        count=found.tokens,
         prompt=work.prompt,
         ratio=found.ratio,
         difference=scientific(found.difference) if found.difference else "0",
     )
-    return saved + every
+    some = t("Without the cache only one token in {every} was measured.", every=work.every)
+    return saved if work.every == 1 else " ".join([saved, some])
 
 
 def cost_frame(work: Measurement) -> pd.DataFrame:
     """Prefill, decode and uncached times, and the bytes held."""
     found = summarize(work.steps)
     rows = [
-        (t("prefill: {count} ids at once", count=work.prompt), found.prefill_seconds),
-        (t("decode: a token with the cache"), found.decode_seconds),
-        (t("a token without the cache"), found.uncached_seconds),
+        (tn("prefill: {count} id at once", "prefill: {count} ids at once", count=work.prompt), found.prefill_seconds),
+        (t("decode: one token with the cache"), found.decode_seconds),
+        (t("one token without the cache"), found.uncached_seconds),
     ]
     table = [(name, "–" if value is None else f"{1000 * value:.3f} ms") for name, value in rows]
     length = work.steps[-1].length
@@ -193,13 +200,13 @@ def formula(work: Measurement) -> str:
     c, length = work.config, work.steps[-1].length
     return t(
         "2 (key and value) × {layers} blocks × {heads} heads × {width} numbers × {length} positions × {size} bytes = "
-        "{bytes:,} bytes.",
+        "{total:,} bytes.",
         layers=c.layers,
         heads=c.heads,
         width=c.head_width,
         length=length,
-        size=8 if c.dtype == "float64" else 4,
-        bytes=cache_bytes(c, length),
+        size=number_bytes(c),
+        total=cache_bytes(c, length),
     )
 
 
@@ -210,6 +217,6 @@ def _curve(work: Measurement) -> None:
         [1000 * step.cached_seconds for step in steps],
         [None if step.uncached_seconds is None else 1000 * step.uncached_seconds for step in steps],
         (t("with cache"), t("without cache")),
-        (t("length of the text (ids)"), t("processor ms a token")),
+        (t("length of the text (ids)"), t("processor ms per token")),
     )
     st.plotly_chart(figure, key="cost_curve", config=chart_config("cache"), alt=t("Time of each token by length"))

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from minigpt.cli.generation_text import readable
+from minigpt.cli.printing import readable
 from minigpt.figures.numbers import percent
 from minigpt.generation.compare import Comparison
 from minigpt.generation.stepping import Step
 from minigpt.limits import limit
-from minigpt.ui.base.text import t
+from minigpt.sentences import Refusal
+from minigpt.ui.base.text import t, tn
 from minigpt.ui.base.view import View
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.sampling.setup import COMPARISON, LETTERS, Setup
@@ -21,7 +22,7 @@ MOST_LIVE = 120  # chips of a column while it grows; a long row is only sent onc
 
 
 def compared(view: View, setup: Setup) -> Comparison:
-    """The comparison that this model, step and setup ask for: the one at hand, or a new one.
+    """The comparison that this model, step and setup ask for: the current one, or a new one.
 
     Raises ValueError in one sentence for what cannot be generated.
     """
@@ -30,7 +31,9 @@ def compared(view: View, setup: Setup) -> Comparison:
     if key != asked or model is not view.model:
         longest, most = max(column.max_new_tokens for column in setup.columns), limit("MINIGPT_SAMPLE_TOKENS")
         if longest > most:
-            raise ValueError(f"a column asks for {longest:,} tokens, at most {most:,} are allowed")
+            raise Refusal(
+                "a column asks for {tokens:,} tokens, at most {most:,} are allowed", tokens=longest, most=most
+            )
         comparison = Comparison(view.model, view.tokenizer, setup.prompt, setup.columns, setup.dice)
         st.session_state[COMPARISON] = (asked, view.model, comparison)
         if not setup.by_hand:
@@ -39,10 +42,10 @@ def compared(view: View, setup: Setup) -> Comparison:
 
 
 def chosen(comparison: Comparison) -> Step | None:
-    """The token shown in numbers: the one clicked, else the first at which columns part; None without tokens."""
+    """The token shown in numbers: the one clicked, else the first at which columns differ; None without tokens."""
     column, index = st.session_state.get(CHOSEN, (None, None))
     if column is None:
-        index = (comparison.rounds - 1) if comparison.parted is None else comparison.parted
+        index = (comparison.rounds - 1) if comparison.first_difference is None else comparison.first_difference
         there = [c for c, steps in enumerate(comparison.steps) if len(steps) > index]
         column = next((c for c in there if not comparison.columns[c].greedy), there[0] if there else 0)
     if column >= len(comparison.steps) or not comparison.steps[column]:
@@ -50,17 +53,17 @@ def chosen(comparison: Comparison) -> Step | None:
     return comparison.steps[column][min(index, len(comparison.steps[column]) - 1)]
 
 
-def parting_sentence(comparison: Comparison) -> str:
-    """From where on the columns differ; tokens are counted from 1."""
-    parted, written = comparison.parted, comparison.rounds
-    if parted is None:
-        return t("All columns say the same, token by token.") if written else t("No token yet.")
-    if parted == 0:
-        return t("The columns part at token 1, the first (dashed line).")
+def difference_sentence(comparison: Comparison) -> str:
+    """From which token on the columns differ; tokens are counted from 1."""
+    differ, written = comparison.first_difference, comparison.rounds
+    if differ is None:
+        return t("All columns are the same, token by token.") if written else t("No token yet.")
+    if differ == 0:
+        return t("The columns differ from token 1, the first (dashed line).")
     return t(
-        "The columns are the same up to token {last}; they part at token {next} (dashed line).",
-        last=parted,
-        next=parted + 1,
+        "The columns are the same up to token {last}; they differ from token {following} (dashed line).",
+        last=differ,
+        following=differ + 1,
     )
 
 
@@ -73,14 +76,15 @@ def draw(comparison: Comparison) -> None:
 
 
 def _column(comparison: Comparison, number: int, at: Step | None) -> None:
-    steps, parted = comparison.steps[number], comparison.parted
+    steps, differ = comparison.steps[number], comparison.first_difference
     first = 0 if comparison.finished else max(0, len(steps) - MOST_LIVE)
-    items, indices = [], []
+    items: list[Chip] = []
+    indices: list[int | None] = []
     if first:
-        items.append(Chip(t("{count} before", count=first), kind="group"))
+        items.append(Chip(tn("{count} earlier token", "{count} earlier tokens", count=first), kind="group"))
         indices.append(None)
     for step in steps[first:]:
-        if step.index == parted:
+        if step.index == differ:
             items.append(Chip(t("from here on the columns differ"), kind="divider"))
             indices.append(None)
         items.append(_chip(comparison, step))
@@ -101,9 +105,9 @@ def _column(comparison: Comparison, number: int, at: Step | None) -> None:
 
 
 def _chip(comparison: Comparison, step: Step) -> Chip:
-    token, piece = step.index + 1, comparison.tokenizer.piece_bytes(step.id)
+    token, shown = step.index + 1, comparison.tokenizer.piece_bytes(step.id).hex(" ").upper() or "–"
     lines = [
-        t("token {token} · id {id} · bytes {bytes}", token=token, id=step.id, bytes=piece.hex(" ").upper() or "–"),
+        t("token {token} · id {token_id} · bytes {piece}", token=token, token_id=step.id, piece=shown),
         t("raw {raw}, drawn from {own}", raw=percent(step.raw_probability), own=percent(step.probability)),
         t("rank {rank} of {kept} kept", rank=step.rank, kept=step.kept),
     ]
@@ -120,21 +124,37 @@ def stop_sentence(steps: list[Step]) -> str:
     """Why a column ended, and after how many tokens; an EOS is one of them."""
     if not steps:
         return t("No token yet.")
-    count = t("1 token") if len(steps) == 1 else t("{count} tokens", count=len(steps))
-    reasons = {
-        "eos": t("Ended by itself: {count}, the last one EOS.", count=count),
-        "length": t("Stopped at the length asked for, {count}.", count=count),
-        "context_limit": t("Stopped at the context's end after {count} (context_limit).", count=count),
-        None: t("{count} so far …", count=count),
-    }
-    return reasons[steps[-1].stop]
+    stop, count = steps[-1].stop, len(steps)
+    if stop == "eos":
+        return tn(
+            "The model ended the text: {count} token, EOS.",
+            "The model ended the text: {count} tokens, the last one EOS.",
+            count=count,
+        )
+    if stop == "length":
+        return tn(
+            "Stopped at the requested length, {count} token.",
+            "Stopped at the requested length, {count} tokens.",
+            count=count,
+        )
+    if stop == "context_limit":
+        return tn(
+            "Stopped at the end of the context after {count} token (context_limit).",
+            "Stopped at the end of the context after {count} tokens (context_limit).",
+            count=count,
+        )
+    return tn("{count} token so far …", "{count} tokens so far …", count=count)
 
 
 def prompt_note(view: View, comparison: Comparison | None) -> str:
     """How much of the context the prompt takes."""
     if comparison is None:
         return ""
-    return t("{count} of {all} positions", count=len(comparison.prompt_ids), all=view.model.config.context_length)
+    return t(
+        "{used} of {available} positions",
+        used=len(comparison.prompt_ids),
+        available=view.model.config.context_length,
+    )
 
 
 def draw_growing(comparison: Comparison, by_hand: bool) -> None:
@@ -156,7 +176,7 @@ def draw_growing(comparison: Comparison, by_hand: bool) -> None:
 
 
 def restart() -> None:
-    """Forget the tokens; the next run of the page begins anew."""
+    """Forget the tokens; the next run of the page starts over."""
     st.session_state.pop(COMPARISON, None)
     st.session_state.pop(CHOSEN, None)
 

@@ -1,16 +1,20 @@
 """The settings of one column of the sampling page: a preset, and every field in a box that opens."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
-from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
+from minigpt.generation.settings import PRESETS, SampleConfig
 from minigpt.limits import limit
-from minigpt.ui.base.text import t
+from minigpt.sentences import Refusal, say
+from minigpt.ui.base.text import t, translate
 from minigpt.ui.sampling.setup import LETTERS, Setup, choose, current
+from minigpt.validation import settings_of, with_labels
 
-STALE = "sampling_stale"  # set where more than the settings must be drawn anew
+STALE = "sampling_stale"  # set where more than the settings must be redrawn
 CUSTOM = "custom"
+STEPS = {"temperature": 0.1, "top_p": 0.05}  # of a press of + or −
 
 
 def preset_of(column: SampleConfig) -> str:
@@ -27,13 +31,13 @@ def preset_title(name: str) -> str:
         "top-k-20": t("Top-k 20"),
         "top-p-0.9": t("Top-p 0.9"),
         "top-k-50-top-p-0.95": t("T 0.8, top-k 50, top-p 0.95"),
-        CUSTOM: t("Own settings"),
+        CUSTOM: t("Custom settings"),
     }
     return titles[name]
 
 
 def summary(column: SampleConfig, own_seed: bool = True) -> str:
-    """The settings in one line; the seed only where the column has its own dice."""
+    """The settings in one line; the seed only where the column has its own random numbers."""
     parts = [t("greedy") if column.greedy else t("T {value:g}", value=column.temperature)]
     if column.top_k and not column.greedy:
         parts.append(t("top-k {value}", value=column.top_k))
@@ -64,7 +68,7 @@ def draw_column(setup: Setup, number: int) -> None:
 def _popover(number: int) -> None:
     """A column's settings, a fragment: opening them draws them alone, changing and closing them the whole page.
 
-    The button's name stays the same, as a popover of another name is another one, which takes the focus away.
+    The button's name stays the same, because a popover with another name is a new one, which takes the focus away.
     """
     setup, key = current(), f"settings_{number}"
     box = st.popover(
@@ -79,27 +83,35 @@ def _popover(number: int) -> None:
 
 def _settings(setup: Setup, number: int) -> None:
     column = setup.columns[number]
-    most = limit("MINIGPT_SAMPLE_TOKENS")
-    fields = (
-        ("temperature", t("Temperature"), {"min_value": 0.0, "step": 0.1, "format": "%g"}, t("0 is greedy")),
-        ("top_k", t("Top-k"), {"min_value": 0, "step": 1}, t("how many tokens may be drawn; 0 is off")),
-        ("top_p", t("Top-p"), {"min_value": 0.0, "max_value": 1.0, "step": 0.05, "format": "%g"}, t("1 is off")),
-        ("seed", t("Seed"), {"min_value": 0, "max_value": LARGEST_SEED}, t("of this column's own dice")),
-        ("max_new_tokens", t("Tokens"), {"min_value": 1, "max_value": most}, t("at most; the end of the text counts")),
-    )
-    for name, label, options, help in fields:
-        key = f"{name}_{number}"
-        value = min(getattr(column, name), options.get("max_value", float("inf")))
+    for name, known in settings_of(SampleConfig).items():
+        if known.choices:
+            continue
+        key, value, explained = f"{name}_{number}", getattr(column, name), known.help
+        low, high = known.bounds.get("least", known.bounds.get("above")), known.bounds.get("most")
+        if name == "max_new_tokens":
+            high = limit("MINIGPT_SAMPLE_TOKENS")
         if name == "seed" and setup.dice is not None:
-            value, help = setup.dice, t("of the dice that all columns share")
-        st.session_state[key] = value
-        st.number_input(label, key=key, help=help, on_change=_take_setting, args=(number, name), **options)
+            value, explained = setup.dice, say("Seed of the random numbers that all columns share")
+        fraction = isinstance(value, float)
+        kind = float if fraction else int
+        st.session_state[key] = value if high is None else min(value, high)
+        st.number_input(
+            translate(known.label),
+            min_value=kind(low),
+            max_value=None if high is None else kind(high),
+            step=STEPS[name] if fraction else 1,
+            format="%g" if fraction else None,
+            key=key,
+            help=translate(explained),
+            on_change=_take_setting,
+            args=(number, name),
+        )
     key = f"slide_{number}"
     st.session_state[key] = column.at_context_length == "slide"
     st.toggle(
-        t("Slide at the context's end"),
+        t("Slide at the end of the context"),
         key=key,
-        help=t("Instead of stopping: drop the oldest token, read the rest again at new positions."),
+        help=t("Instead of stopping, drop the oldest token and read the rest again at new positions."),
         on_change=_take_slide,
         args=(number,),
     )
@@ -130,12 +142,12 @@ def _take_slide(number: int) -> None:
     _change(number, at_context_length="slide" if st.session_state[f"slide_{number}"] else "stop")
 
 
-def _change(number: int, **changes) -> None:
+def _change(number: int, **changes: Any) -> None:
     """Change one column; a value out of range is refused in a sentence and the old one stays."""
     columns = list(current().columns)
     try:
         columns[number] = replace(columns[number], **changes)
-    except ValueError as error:
-        st.session_state["sampling_refused"] = str(error)
+    except Refusal as error:
+        st.session_state["sampling_refused"] = translate(with_labels(error.sentence, SampleConfig))
         return
     choose(columns=tuple(columns))

@@ -1,26 +1,35 @@
 """What the sampling page compares: the prompt and the columns, from the URL and from the controls above them."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
-from minigpt.generation.link import FEWEST, MOST, read_columns, write_columns
-from minigpt.generation.settings import LARGEST_SEED, PRESETS, SampleConfig
+from minigpt.generation.settings import (
+    FEWEST_COLUMNS,
+    MOST_COLUMNS,
+    PRESETS,
+    SampleConfig,
+    next_seed,
+    read_columns,
+    read_number,
+    write_columns,
+)
 from minigpt.ui.base import messages
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, tn, translate
 from minigpt.ui.components.record import record_box
 from minigpt.ui.shared.open_run import PROMPT, first_prompt
 
 STATE = "sampling"
-COMPARISON = "sampling_comparison"  # the tokens so far; without it the page begins anew
-FOLLOWED = "sampling_followed"  # the prompt that came from the model at hand
+COMPARISON = "sampling_comparison"  # the tokens so far; without it the page starts over
+FOLLOWED = "sampling_followed"  # the prompt that came from the current model
 LETTERS = "ABCD"
 NEXT = ("greedy", "temperature-0.8", "top-k-20", "top-p-0.9")  # presets of new columns
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What is compared. `dice` is the seed of throws that all columns share, None when each has its own."""
+    """What is compared. `dice` is the seed of the random numbers that all columns share, None when each has its own."""
 
     prompt: str = PROMPT
     columns: tuple[SampleConfig, ...] = (PRESETS["greedy"], PRESETS["temperature-0.8"], PRESETS["top-k-20"])
@@ -29,19 +38,19 @@ class Setup:
 
 
 def current() -> Setup:
-    """The setup of this session; at first what the link says. What cannot be used is named, the default stays."""
+    """The setup of this session; at first what the link says. What cannot be used is named, and its default stays."""
     if STATE not in st.session_state:
         st.session_state[STATE] = _from_url()
     return st.session_state[STATE]
 
 
-def choose(**changes) -> None:
+def choose(**changes: Any) -> None:
     """Change the setup, in a callback."""
     st.session_state[STATE] = replace(current(), **changes)
 
 
 def follow(model: str) -> None:
-    """While nobody has typed a prompt, it is one that the model knows."""
+    """Until the reader types a prompt, it is one that the model knows."""
     before, now = st.session_state.get(FOLLOWED, Setup().prompt), first_prompt(model)
     st.session_state[FOLLOWED] = now
     if current().prompt == before != now:
@@ -68,22 +77,28 @@ def draw_prompt(setup: Setup, note: str, wrong: bool) -> None:
         label=t("Prompt"),
         note=note,
         wrong=wrong,
-        placeholder=t("Empty: the model begins by itself"),
+        placeholder=t("Empty: the model starts the text"),
         on_change=lambda text: choose(prompt=text),
     )
 
 
 def draw_common(setup: Setup) -> None:
-    """Number of columns, other seeds, same dice, token by token: as many in a row as fit."""
+    """Number of columns, other seeds, same random numbers, token by token: as many in a row as fit."""
     st.session_state["column_count"] = len(setup.columns)
     st.session_state["same_dice"] = setup.dice is not None
     st.session_state["by_hand"] = setup.by_hand
+
+    def title(count: int) -> str:
+        return tn("{count} column", "{count} columns", count=count) if count == len(setup.columns) else str(count)
+
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.segmented_control(
             t("Columns"),
-            list(range(FEWEST, MOST + 1)),
+            list(range(FEWEST_COLUMNS, MOST_COLUMNS + 1)),
             key="column_count",
-            format_func=lambda count: t("{count} columns", count=count) if count == len(setup.columns) else str(count),
+            format_func=lambda count: (
+                tn("{count} column", "{count} columns", count=count) if count == len(setup.columns) else str(count)
+            ),
             required=True,
             label_visibility="collapsed",
             width="content",
@@ -94,10 +109,10 @@ def draw_common(setup: Setup) -> None:
             key="other_seeds",
             icon=":material/casino:",
             on_click=_other_seeds,
-            help=t("Every column's seed, and that of the same dice, goes up by one."),
+            help=t("Increases every seed by one, also the shared one."),
         )
         st.toggle(
-            t("Same dice"),
+            t("Same random numbers"),
             key="same_dice",
             width="content",
             on_change=_take_dice,
@@ -112,14 +127,10 @@ def _from_url() -> Setup:
         if "columns" in params:
             setup = replace(setup, columns=read_columns(params["columns"]))
         if "dice" in params:
-            setup = replace(setup, dice=SampleConfig.from_dict({"seed": _whole(params["dice"])}).seed)
+            setup = replace(setup, dice=SampleConfig.from_dict({"seed": read_number(params["dice"])}).seed)
     except ValueError as error:
-        messages.notice(t("The link cannot be used as it is: {fault}.", fault=error))
+        messages.notice(t("The link cannot be used as it is: {fault}.", fault=translate(error)))
     return replace(setup, prompt=params["prompt"]) if "prompt" in params else setup
-
-
-def _whole(text: str) -> int | str:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else text
 
 
 def _take_count() -> None:
@@ -130,12 +141,8 @@ def _take_count() -> None:
 
 def _other_seeds() -> None:
     setup = current()
-    following = [replace(column, seed=_next_seed(column.seed)) for column in setup.columns]
-    choose(columns=tuple(following), dice=None if setup.dice is None else _next_seed(setup.dice))
-
-
-def _next_seed(seed: int) -> int:
-    return (seed + 1) % (LARGEST_SEED + 1)
+    following = [replace(column, seed=next_seed(column.seed)) for column in setup.columns]
+    choose(columns=tuple(following), dice=None if setup.dice is None else next_seed(setup.dice))
 
 
 def _take_dice() -> None:

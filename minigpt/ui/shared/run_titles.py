@@ -5,8 +5,7 @@ from pathlib import Path
 
 from minigpt.config import ModelConfig, to_dict
 from minigpt.inspection.sources import BUNDLED
-from minigpt.presets import PRESETS
-from minigpt.shapes import changed_words
+from minigpt.presets import PRESETS, changed_words
 from minigpt.training.runs.info import read_info
 from minigpt.training.runs.library import RUNS, run_folder
 from minigpt.ui.base.text import t

@@ -21,8 +21,22 @@ from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import corpora, tokenizing
 from minigpt.ui.shared.corpus_fit import fit_fault
 from minigpt.ui.shared.run_titles import shape_words
-from minigpt.ui.shared.training_fields import FIRST, MORE, PARTS, SHAPE, field, in_columns, key_of, part_of, value_of
-from minigpt.ui.shared.training_shape import FITTED, UNFOLDED, fit, note, shaped
+from minigpt.ui.shared.training_fields import (
+    FIRST,
+    FITTED,
+    MORE,
+    PARTS,
+    SHAPE,
+    UNFOLDED,
+    field,
+    fit,
+    in_columns,
+    key_of,
+    note,
+    part_of,
+    shaped,
+    value_of,
+)
 from minigpt.ui.training import waiting as training_waiting
 
 
@@ -203,8 +217,7 @@ def _vocab_size(choice: corpora.Choice, config: TokenizerConfig) -> int:
 def _about(choice: corpora.Choice, found: Preset) -> str:
     """What the next run is, in numbers."""
     changed = shape_words(found.name, found.model)
-    about = changed or translate(found.about)
-    said = [f"{about if changed else about[:1].upper() + about[1:]}."]
+    said = [t("{shape}.", shape=changed) if changed else translate(found.about)]
     if not choice.ready:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)

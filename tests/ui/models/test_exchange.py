@@ -74,7 +74,7 @@ def test_a_folder_is_looked_into_and_shown_on_every_page(place: Path):
     assert not at.exception
     name = at.session_state[STATE].model
     assert name.startswith("gpt2-")
-    assert plain(f"model · {name[-4:]} is what every page shows now.") in said(at)[0]
+    assert plain(f"model · {name[-4:]} now.") in said(at)[0]
     for page in ("overview", "tokens", "stages", "attention", "logits", "sampling"):
         at.switch_page(f"pages/{page}.py").run()
         assert not at.exception, (page, [fault.value for fault in at.exception])

@@ -6,8 +6,7 @@ import pytest
 
 from minigpt.config import to_dict
 from minigpt.inspection.sources import load_source, source_evaluations, source_steps
-from minigpt.presets import PRESETS, preset
-from minigpt.shapes import changed_words, shape_name, shape_preset
+from minigpt.presets import PRESETS, changed_words, preset, shape_name, shape_preset
 
 POEMS = preset("poems").model
 
@@ -41,8 +40,8 @@ def test_a_preset_is_its_own_name(name: str):
         ("poems~", "named PRESET~FIELD=VALUE~…, each field once, got 'poems~'"),
         ("poems~layers", "named PRESET~FIELD=VALUE"),
         ("poems~layers=8~layers=9", "each field once"),
-        ("poems~depth=8", "ModelConfig field must be one of vocab_size, .*got 'depth'"),
-        ("poems~layers=many", "layers must be int, got 'many'"),
+        ("poems~depth=8", "ModelConfig has no field 'depth'; fields: vocab_size, "),
+        ("poems~layers=many", "layers must be a whole number, got 'many'"),
         ("poems~width=130", "width must be divisible by heads, got width 130 and 4 heads"),
     ],
 )
@@ -84,6 +83,9 @@ def test_a_link_to_a_vast_model_is_refused_at_once():
 def test_what_differs_in_words():
     assert changed_words("poems", to_dict(POEMS)) == ""
     changes = {"vocab_size": 7, "context_length": 9, "ffn_width": 3, "tied_head": False, "init_std": 0.1}
-    said = "poems, changed: vocabulary 7, context 9, FFN width 3, tied LM head false, init std 0.1"
+    said = (
+        "poems, changed: Vocabulary V = 7, Context length T = 9, FFN width F = 3, "
+        "LM head tied to the token table = false, Spread of the first weights = 0.1"
+    )
     assert changed_words("poems", to_dict(replace(POEMS, **changes))) == said
-    assert changed_words("mg-1", to_dict(preset("mg-1").model) | {"heads": 0}) == "mg-1, changed: heads 0"
+    assert changed_words("mg-1", to_dict(preset("mg-1").model) | {"heads": 0}) == "mg-1, changed: Heads H = 0"

@@ -3,14 +3,14 @@
 import pytest
 
 from minigpt.ui.components.table import payload
-from minigpt.ui.sampling.stages import NAME, Row, stage_columns
+from minigpt.ui.sampling.step import NAME, StageRow, stage_columns
 
 HOSTILE = "<img src=x onerror=alert(1)> $x$ **b** 🙂"
 ROWS = [
-    Row(HOSTILE, (0.5, 0.6, 0.75, 1.0), drawn=True),
-    Row("$x$", (0.2, 0.2, 0.25, None)),
-    Row("3 others", (0.2, 0.2, 0.0, 0.0), rest=True),
-    Row("2 blocked", (0.1, None, None, None), rest=True),
+    StageRow(HOSTILE, (0.5, 0.6, 0.75, 1.0), drawn=True),
+    StageRow("$x$", (0.2, 0.2, 0.25, None)),
+    StageRow("3 others", (0.2, 0.2, 0.0, 0.0), rest=True),
+    StageRow("2 blocked", (0.1, None, None, None), rest=True),
 ]
 TITLES = ["raw", "temperature 0.8", "top-k 2", "top-p 0.5"]
 
@@ -23,7 +23,7 @@ def test_every_stage_has_its_shares_on_one_scale():
     assert stages[0].cells == ["50.0 %", "20.0 %", "20.0 %", "10.0 %"]
     assert stages[3].cells == ["100 %", "removed", "0 %", "removed"]
     assert stages[3].exact == ["1.0", "removed", "0.0", "removed"]
-    halves = stage_columns([Row("a", (0.5, 0.25)), Row("b", (0.5, 0.75))], ["x", "y"], "removed")
+    halves = stage_columns([StageRow("a", (0.5, 0.25)), StageRow("b", (0.5, 0.75))], ["x", "y"], "removed")
     assert halves[1].shares == [0.5 / 0.75] * 2 and halves[2].shares == [0.25 / 0.75, 1.0]
 
 
@@ -36,8 +36,11 @@ def test_labels_are_shown_as_they_are_and_long_ones_are_copied_whole():
 
 @pytest.mark.parametrize(
     ("shares", "sentence"),
-    [((0.4, 0.6, 0.75, 1.0), "stage 'raw' must sum to 1"), ((0.5, 0.6, 0.75), "3 shares, there are 4 stages")],
+    [
+        ((0.4, 0.6, 0.75, 1.0), "stage 'raw' must sum to 1"),
+        ((0.5, 0.6, 0.75), "a share for each of the 4 stages, got 3"),
+    ],
 )
 def test_a_stage_that_is_not_whole_is_refused(shares: tuple, sentence: str):
     with pytest.raises(ValueError, match=sentence):
-        stage_columns([Row("x", shares), *ROWS[1:]], TITLES, "removed")
+        stage_columns([StageRow("x", shares), *ROWS[1:]], TITLES, "removed")

@@ -106,7 +106,7 @@ def test_train_for_people_on_an_own_corpus(tmp_path: Path, capsys: pytest.Captur
         (("tokenize", "--text", "q" * 200_001), "the text has 200,001 characters, at most 200,000 are allowed"),
         (("train", "--out", "x", "--set", "steps"), "--set takes NAME=VALUE, got 'steps'"),
         (("train", "--out", "x", "--set", "stepz=1"), "stepz"),
-        (("train", "--out", "x", "--set", "steps=many"), "steps must be int, got 'many'"),
+        (("train", "--out", "x", "--set", "steps=many"), "steps must be a whole number, got 'many'"),
         (("train", "--out", "x", "--set", "learning_rate=-1"), "learning_rate must be a finite number above 0, got -1"),
         (("train", "--out", "x", "--corpus", "none.json"), "there is no corpus file none.json"),
         (("train", "--out", BUNDLED_RUN), "exists and is not empty; choose another folder"),
