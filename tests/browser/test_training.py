@@ -83,7 +83,7 @@ def test_the_chart_stays_in_place_and_keeps_its_zoom_while_the_run_goes_on(app, 
     assert page.evaluate(LAST_LABEL) == last
     assert page.evaluate("document.querySelector('.st-key-loss_curves svg').dataset.mark") == "same"
     button(page, "stop").click()
-    expect(page.get_by_text("it can go on from there")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("it can be resumed there")).to_be_visible(timeout=LONG)
 
 
 def test_a_refresh_another_page_and_a_closed_tab_keep_the_run(app, page):
@@ -192,7 +192,7 @@ def test_samples_come_while_the_run_goes_on(app, page):
     start(page, steps=20_000)
     expect(page.locator(".st-key-live_samples")).to_be_visible(timeout=LONG)
     button(page, "stop").click()
-    expect(page.get_by_text("it can go on from there")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("it can be resumed there")).to_be_visible(timeout=LONG)
 
 
 def test_reset_asks_first_and_the_curve_is_in_view(app, page):

@@ -114,10 +114,7 @@ def _set_state(path: Path, name: str, generator: torch.Generator, state: torch.T
         generator.set_state(state)
     except RuntimeError as error:
         raise Refusal(
-            "{path} is damaged: {name} is not the state of a generator: {error}",
-            path=path,
-            name=name,
-            error=error,
+            "{path} is damaged: {name} is not the state of a generator: {error}", path=path, name=name, error=error
         ) from error
 
 

@@ -78,8 +78,7 @@ def _button(run_id: str, key: str, label: str, icon: str, page: str, step: int |
         )
     elif step is not None:
         hint = t(
-            "At step {step:,}, in place of the model above; the slider there has the other saved steps.",
-            step=step,
+            "At step {step:,}, in place of the model above; the slider there has the other saved steps.", step=step
         )
     st.button(
         label,
