@@ -253,13 +253,10 @@ def test_a_changed_shape_is_told_beside_start_and_in_the_name_of_the_run():
     assert "One block" in captions()
     id = begin(at, steps=2, width=24, heads=3)
     unfold(at)
-    assert "mg-1, changed: Width C = 24, Heads H = 3." in captions() and "One block" not in captions()
+    assert "mg-1, changed: width = 24, heads = 3." in captions() and "One block" not in captions()
     wait_until(id, "finished")
     at.run()
-    assert (
-        f"Run: mg-1, changed: Width C = 24, Heads H = 3; rate 0.01 · {id[-4:]}"
-        in at.selectbox(key="run_choice").options
-    )
+    assert f"Run: mg-1, changed: width = 24, heads = 3; rate 0.01 · {id[-4:]}" in at.selectbox(key="run_choice").options
 
 
 def test_limits_of_steps_and_of_runs_under_way(monkeypatch):
