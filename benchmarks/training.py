@@ -28,7 +28,7 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.loop import Split, Training
-from minigpt.training.server.heap import keep_freed_memory
+from minigpt.training.runs.create import keep_freed_memory
 
 BLOCKS = {"mg-1": 20, "chapter-7": 2, "chapter-7-plain": 2}  # steps of one turn
 

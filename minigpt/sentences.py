@@ -45,6 +45,34 @@ class Sentence(str):
             return by_count(self.template, self.plural, self.values["count"]).format(**values)
         return singular(self.template).format(**values)
 
+    def to_json(self) -> dict[str, Any]:
+        """Template and values for a JSON file, which `sentence_from` reads. Values of other kinds become text."""
+        plain = (str, int, float, type(None))
+        values = {
+            name: value.to_json() if isinstance(value, Sentence) else value if isinstance(value, plain) else str(value)
+            for name, value in self.values.items()
+        }
+        return {"template": self.template, "plural": self.plural, "values": values}
+
+
+def sentence_from(text: str, parts: Any) -> str:
+    """The sentence `text` with the `parts` that `to_json` took apart; plain text where they do not make it again."""
+    try:
+        sentence = _sentence(parts)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return text
+    return sentence if sentence == text else text
+
+
+def _sentence(parts: dict[str, Any]) -> Sentence:
+    values = {name: _sentence(value) if isinstance(value, dict) else value for name, value in parts["values"].items()}
+    return Sentence(parts["template"], values, parts["plural"])
+
+
+def sentence_of(error: BaseException) -> str:
+    """What an error says; a Sentence if it is a Refusal. An error without a message says its type."""
+    return error.sentence if isinstance(error, Refusal) else str(error) or type(error).__name__
+
 
 def reason_of(error: Exception) -> str:
     """What an error says, as a value for another sentence: a `Sentence` where it has one.

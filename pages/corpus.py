@@ -9,12 +9,12 @@ from minigpt.ui.corpus import intake as corpus_intake
 from minigpt.ui.corpus import numbers as corpus_numbers
 from minigpt.ui.corpus import own as corpus_own
 from minigpt.ui.corpus import plan as corpus_plan
-from minigpt.ui.corpus import reading as corpus_reading
 from minigpt.ui.corpus import records as corpus_records
+from minigpt.ui.corpus import source_file as corpus_source_file
 from minigpt.ui.corpus import split as corpus_split
 from minigpt.ui.corpus import tokenizer as corpus_tokenizer
 from minigpt.ui.frame import shell
-from minigpt.ui.shared import corpora, tokenizing
+from minigpt.ui.shared import corpora, tokenizing, training_fields
 
 shell.guard()
 browser.keep()
@@ -34,7 +34,7 @@ split = None
 if choice.own:
     with st.spinner(t("Reading the file …")):
         prepared = corpus_own.prepared(choice)
-    corpus_reading.draw(choice, prepared)
+    corpus_source_file.draw(choice, prepared)
     split = prepared.split
     if split is None:
         st.stop()
@@ -42,7 +42,7 @@ if choice.own:
 config = corpus_plan.tokenizer_of(choice)
 learned = tokenizing.learned(choice, config)
 plan = corpus_plan.of(choice, config)
-corpus_numbers.draw(choice, plan, learned)
+corpus_numbers.draw(choice, plan, learned, on_train=training_fields.fit)
 
 texts, lengths = st.columns([1.7, 1], gap="large")
 with texts:

@@ -15,7 +15,7 @@ from minigpt.ui.components.pipeline import pipeline
 from minigpt.ui.frame import shell
 from minigpt.ui.overview import experiments_table
 from minigpt.ui.overview.pipeline_boxes import boxes
-from minigpt.ui.training.words import course_words
+from minigpt.ui.training.run_sentences import course_words
 
 shell.guard()
 view = shell.view()

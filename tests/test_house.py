@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tokenize
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -46,8 +45,9 @@ OLD_MODULES = set(
     byte_letters worked arithmetic evidence reading conventions doubling keeping stations attending opening playing
     watching fitting continuity notation""".split()
 )
+FINE_ON_PAGES = {"reading", "words"}  # where a page says how a file or a text was read, and in which words
 OLD_NAMES = set(
-    """Chain RowNorm thought scored looked_at worked shelf bench desk recorder continuity merging contract stations
+    """Chain RowNorm thought scored looked_at worked shelf bench desk recorder continuity contract stations
     conventions doubling pair_queue byte_letters notation feed""".split()
 )
 # Turns that stop a reader.
@@ -185,7 +185,7 @@ def test_two_classes_never_share_a_name():
 
 @converting
 def test_names_are_the_fields():
-    old = [path for path in sources() if Path(path).stem in OLD_MODULES]
+    old = [path for path in sources() if Path(path).stem in OLD_MODULES - (FINE_ON_PAGES if "/ui/" in path else set())]
     for path, tree in sources().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in OLD_NAMES:
@@ -193,14 +193,17 @@ def test_names_are_the_fields():
     assert not old, "\n" + "\n".join(old)
 
 
-def prose() -> Iterator[tuple[str, str]]:
+@cache
+def prose() -> list[tuple[str, str]]:
     """Every comment, and every string of several words, with its place."""
+    found = []
     for path in sources():
         with (ROOT / path).open("rb") as file:
             for token in tokenize.tokenize(file.readline):
                 if token.type in (tokenize.COMMENT, *STRINGS) and " " in token.string:
                     for number, line in enumerate(token.string.splitlines(), token.start[0]):
-                        yield f"{path}:{number}", line.strip()
+                        found.append((f"{path}:{number}", line.strip()))
+    return found
 
 
 @converting

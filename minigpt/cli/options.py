@@ -56,7 +56,7 @@ def corpus_of(options: argparse.Namespace, report: Callable[[str], None]) -> Cor
     reading = _read(options, given)
     report(reading_text(reading))
     _check_split(reading, given)
-    names = {"validation_share": "share", "split_seed": "seed", "split_anew": "anew"}
+    names = {"validation_share": "share", "split_seed": "seed", "split_anew": "resplit"}
     names |= {name: name for name in ("duplicates", "skip_faults")}
     chosen = {to: getattr(options, name) for name, to in names.items() if name in given}
     chosen["ignore_trailing_space"] = "exact_duplicates" not in given

@@ -6,7 +6,7 @@ import numpy as np
 
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.statistics import Statistics, statistics
-from minigpt.sentences import Sentence, say, say_count
+from minigpt.sentences import Sentence, say
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import check_int
 
@@ -39,29 +39,17 @@ class TooLong:
 
     @property
     def fault(self) -> Sentence | None:
-        """The longest record, how many more are too long, and what can be done; None when every record fits."""
+        """The longest record, how many are too long, and what can be done; None when every record fits."""
         if not self.records:
             return None
-        longest, others = self.records[0], len(self.records) - 1
-        values = {
-            "record_id": longest.record.id,
-            "needed": longest.needed,
-            "tokens": longest.tokens,
-            "context": self.context_length,
-        }
-        if not others:
-            return say(
-                "record {record_id} needs {needed} positions (BOS and {tokens} tokens), the context length is "
-                "{context}; set context_length={needed} or mode=windows",
-                **values,
-            )
-        return say_count(
-            "record {record_id} needs {needed} positions (BOS and {tokens} tokens), the context length is "
-            "{context} ({count:,} more record is too long); set context_length={needed} or mode=windows",
-            "record {record_id} needs {needed} positions (BOS and {tokens} tokens), the context length is "
-            "{context} ({count:,} more records are too long); set context_length={needed} or mode=windows",
-            count=others,
-            **values,
+        return say(
+            "record {record_id} needs {needed} positions (BOS and {tokens} tokens), the context length is {context} "
+            "(records that are too long: {count:,}); set context_length={needed} or mode=windows",
+            record_id=self.records[0].record.id,
+            needed=self.needed,
+            tokens=self.records[0].tokens,
+            context=self.context_length,
+            count=len(self.records),
         )
 
 

@@ -199,8 +199,10 @@ def read_choices(name: str, browser: str) -> Choices:
     folder = corpus_folder(name, browser)
     try:
         kept = read_object(folder / "choices.json")
-        return Choices(_options(ReadOptions, kept.get("read", {})), _options(SplitOptions, kept.get("split", {})))
-    except (ValueError, TypeError):
+        split = kept.get("split", {})
+        split.setdefault("resplit", split.get("anew", False))  # its name before
+        return Choices(_options(ReadOptions, kept.get("read", {})), _options(SplitOptions, split))
+    except (ValueError, TypeError, AttributeError):
         return Choices()
 
 

@@ -37,10 +37,10 @@ _NOT_ASKED_FOR = say("a share of 0 was asked for")
 class SplitOptions:
     """How records are split; None is the default of the file.
 
-    `share` of the records validate (0 to below 1; 0.1 when the file brings no split of its own).
+    `share` of the records are for validation (0 to below 1; 0.1 when the file does not bring a split).
     `duplicates`: "together" keeps identical texts on one side, "drop" keeps the first of each, "apart"
     takes each record alone, so that texts leak. Texts that differ in nothing but white space at
-    their end are identical here unless `ignore_trailing_space` is False. `anew` joins the file's own
+    their end are identical here unless `ignore_trailing_space` is False. `resplit` joins the file's own
     split and splits again. `skip_faults` agrees to go on without the records at fault.
     Raises ValueError for a value out of range.
     """
@@ -49,7 +49,7 @@ class SplitOptions:
     seed: int = 0
     duplicates: str = "together"
     ignore_trailing_space: bool = True
-    anew: bool = False
+    resplit: bool = False
     skip_faults: bool = False
 
     def __post_init__(self) -> None:
@@ -81,7 +81,7 @@ def split_records(read: ReadResult, options: SplitOptions | None = None) -> Corp
     """Make the corpus of a read.
 
     Raises FaultyRecords, a ValueError, when records are at fault and `skip_faults` is not set; ValueError
-    when no record is usable, or a share is asked of a file that brings its own split, without `anew`.
+    when no record is usable, or a share is given for a file that brings its own split, without `resplit`.
 
     Example: 10 lines, each 10 times, at share 0.1: 90 training records, 10 validation records of one
     text, 90 duplicates, nothing leaked.
@@ -89,20 +89,17 @@ def split_records(read: ReadResult, options: SplitOptions | None = None) -> Corp
     options = options or SplitOptions()
     if read.faults and not options.skip_faults:
         raise FaultyRecords(_faulty(read), read.faults)
-    if read.validation and options.share is not None and not options.anew:
+    if read.validation and options.share is not None and not options.resplit:
         raise Refusal(
-            say_count(
-                "{file} brings {count:,} validation record of its own: leave the share out, or ask for a new split",
-                "{file} brings {count:,} validation records of its own: leave the share out, or ask for a new split",
-                count=len(read.validation),
-                file=read.file,
-            )
+            "{file} brings its own validation records ({count:,}): leave the share out, or ask for a new split",
+            file=read.file,
+            count=len(read.validation),
         )
     if read.continuous:
         return _split_text(read, options)
     records = read.records + (read.validation or ())
     groups = _groups(records, options)
-    if read.validation is not None and not options.anew and options.share is None:
+    if read.validation is not None and not options.resplit and options.share is None:
         kind = "file"
         why = None if read.validation else say("{file} names no validation records", file=read.file)
         sides = np.repeat([TRAIN, VALIDATION], [len(read.records), len(read.validation)])

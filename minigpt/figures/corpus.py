@@ -1,6 +1,7 @@
 """Figures of a corpus, as Apache ECharts options: how long its records are, how its tokenizer compresses."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +10,15 @@ from minigpt.figures.theme import BAR, LINE, TARGET, VALUE
 POINTS = 300  # of the compression curve: more are finer than a screen
 
 
-def lengths_chart(counts: Sequence[int], edges: Sequence[int], context_length: int | None = None) -> dict:
-    """How many records have how many tokens, as `corpus.statistics.histogram` gives them.
+def _named(unit: str) -> dict[str, Any]:
+    """An axis with its unit below."""
+    return {"name": unit, "nameLocation": "middle", "nameGap": 28, "axisLabel": {"hideOverlap": True}}
+
+
+def lengths_chart(
+    counts: Sequence[int], edges: Sequence[int], context_length: int | None = None, unit: str = "tokens"
+) -> dict[str, Any]:
+    """How many records have how many tokens, as `corpus.statistics.histogram` gives them; `unit` is below the axis.
 
     Bars of records that do not fit into `context_length` positions (tokens and BOS) are amber; None marks none.
     """
@@ -24,21 +32,13 @@ def lengths_chart(counts: Sequence[int], edges: Sequence[int], context_length: i
         "animation": False,
         "grid": {"left": 48, "right": 12, "top": 16, "bottom": 44},
         "tooltip": {"trigger": "axis", "axisPointer": {"type": "shadow"}},
-        "xAxis": {
-            "type": "category",
-            "data": names,
-            "name": "tokens",
-            "nameLocation": "middle",
-            "nameGap": 28,
-            "axisLabel": {"hideOverlap": True},
-            "axisTick": {"show": False},
-        },
+        "xAxis": _named(unit) | {"type": "category", "data": names, "axisTick": {"show": False}},
         "yAxis": {"type": "value", "minInterval": 1, "splitNumber": 4},
         "series": [{"type": "bar", "data": bars, "barCategoryGap": "12%"}],
     }
 
 
-def compression_chart(tokens: Sequence[int], size: int, wanted: int) -> dict:
+def compression_chart(tokens: Sequence[int], size: int, wanted: int, unit: str = "merges") -> dict[str, Any]:
     """Bytes a token after each merge: `size` bytes of training text, `tokens` left after merge 1, 2, ...
 
     The axis ends at `wanted` merges, so that the curve does not jump while merges still come.
@@ -50,30 +50,13 @@ def compression_chart(tokens: Sequence[int], size: int, wanted: int) -> dict:
         "animation": False,
         "grid": {"left": 48, "right": 16, "top": 16, "bottom": 44},
         "tooltip": {"trigger": "axis"},
-        "xAxis": {
-            "type": "value",
-            "min": 0,
-            "max": max(1, wanted),
-            "name": "merges",
-            "nameLocation": "middle",
-            "nameGap": 28,
-            "splitLine": {"show": False},
-        },
+        "xAxis": _named(unit) | {"type": "value", "min": 0, "max": max(1, wanted), "splitLine": {"show": False}},
         "yAxis": {"type": "value", "min": 1, "splitNumber": 4},
-        "series": [
-            {
-                "type": "line",
-                "data": data,
-                "showSymbol": False,
-                "lineStyle": {"width": 2, "color": VALUE},
-                "itemStyle": {"color": VALUE},
-                "areaStyle": {"opacity": 0.08, "color": VALUE},
-            }
-        ],
+        "series": [{"type": "line", "data": data, "showSymbol": False, "color": VALUE, "areaStyle": {"opacity": 0.08}}],
     }
 
 
-def pieces_chart(labels: Sequence[str], counts: Sequence[int]) -> dict:
+def pieces_chart(labels: Sequence[str], counts: Sequence[int]) -> dict[str, Any]:
     """The most frequent pieces and how often each occurs in the training texts; the first one is on top."""
     return {
         "animation": False,

@@ -23,7 +23,7 @@ class Curve:
     name: str
     steps: Sequence[int]
     values: Sequence[float | None]
-    colour: str
+    color: str
     kind: str = "thin"
 
 
@@ -49,7 +49,7 @@ def curves_chart(
     Points outside the span are left out, so that the vertical axis fits what is shown (it begins at 0
     unless the first step is left out); of a curve with more than `most` points in it every second,
     third, ... is drawn, and always the last. `best` marks a point (label, step, value). Values keep all
-    digits, the hover shows six decimals. Levels too near for labels of their own, in a chart `height` pixels
+    digits, the hover shows six decimals. Levels too near for separate labels, in a chart `height` pixels
     high, share one, the highest first. Names must differ; curves that share one list of steps travel
     as one table, which is three times as fast.
     """
@@ -88,7 +88,7 @@ class _Axis:
     logarithmic: bool
 
     def share(self, value: float) -> float:
-        """Where a value stands, 0 at the bottom and 1 at the top."""
+        """Where a value is, 0 at the bottom and 1 at the top."""
         low, high, value = (log10(v) if self.logarithmic else v for v in (self.low, self.high, value))
         return (value - low) / (high - low)
 
@@ -114,8 +114,11 @@ def _round(step: float) -> float:
 
 
 def _frames(curves: Sequence[Curve], span: tuple[int, int], most: int) -> tuple[list[pd.DataFrame], list[int]]:
-    """One table for each list of steps, and which of them each curve stands in."""
-    tables, kept, places, known = [], [], [], {}
+    """One table for each list of steps, and which of them has each curve."""
+    tables: list[dict[str, pd.Series]] = []
+    kept: list[list[int]] = []
+    places: list[int] = []
+    known: dict[int, int] = {}
     for curve in curves:
         place = known.setdefault(id(curve.steps), len(tables))
         if place == len(tables):
@@ -139,7 +142,7 @@ def _series(curve: Curve, place: int, points: int) -> dict:
         "name": curve.name,
         "datasetIndex": place,
         "encode": {"x": "step", "y": curve.name, "tooltip": [curve.name]},
-        "color": curve.colour,
+        "color": curve.color,
         "showSymbol": curve.kind != "thin" or points < 3,
         "symbolSize": 5,
         "connectNulls": True,
@@ -160,7 +163,7 @@ def _levels(levels: Sequence[Level], axis: _Axis, needed: float) -> dict:
 
 
 def _groups(levels: Sequence[Level], axis: _Axis, needed: float) -> list[list[Level]]:
-    """Levels from the highest down, those together that stand nearer to the one before than a label is high.
+    """Levels from the highest down, with those in one group that are nearer to the one before than a label is high.
 
     `needed` is this height as a share of the axis. A level above the axis is not drawn, so nothing joins it.
     """
@@ -184,12 +187,19 @@ def _side(across: float, up: float) -> str:
 
 
 def _best(label: str, step: int, value: float, side: str) -> dict:
-    """A ring, and a label on a ground of its own, as curves run below it."""
+    """A ring, and a label on a filled box, as curves run below it."""
     ring = {"color": "rgba(0, 0, 0, 0)", "borderColor": VALIDATION, "borderWidth": 2}
     text = {"formatter": label, "position": side, "distance": 10, "color": "#ffffff"}
     ground = {"backgroundColor": VALIDATION, "padding": [3, 6], "borderRadius": 4}
-    return {"symbol": "circle", "symbolSize": 13, "silent": True, "itemStyle": ring, "label": text | ground,
-            "data": [{"coord": [step, value]}]}  # fmt: skip
+    place = [{"coord": [step, value]}]
+    return {
+        "symbol": "circle",
+        "symbolSize": 13,
+        "silent": True,
+        "itemStyle": ring,
+        "label": text | ground,
+        "data": place,
+    }
 
 
 def loss_curve(
@@ -219,9 +229,9 @@ def loss_curve(
     }
 
 
-def _line(name: str, steps: Sequence[int], losses: Sequence[float | None], colour: str) -> dict:
+def _line(name: str, steps: Sequence[int], losses: Sequence[float | None], color: str) -> dict:
     points = [list(point) for point in zip(steps, losses, strict=True)]
-    return {"type": "line", "name": name, "data": points, "color": colour, "symbolSize": 5, "lineStyle": {"width": 2}}
+    return {"type": "line", "name": name, "data": points, "color": color, "symbolSize": 5, "lineStyle": {"width": 2}}
 
 
 def _marks(uniform: tuple[str, float], here: tuple[str, int]) -> dict:

@@ -15,7 +15,7 @@ from minigpt.config import ModelConfig, from_dict, to_dict
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.parameters import shape_only
 from minigpt.model.size_limits import building_bytes, check_model, one_at_a_time
-from minigpt.sentences import Refusal
+from minigpt.sentences import Refusal, say
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
 
@@ -69,7 +69,7 @@ def load_checkpoint(path: str | Path, config: ModelConfig | None = None, tokeniz
     `tokenizer` fingerprint differ (naming the fields or both fingerprints), and when a tensor is
     missing, unexpected or of another shape or dtype. Sizes are checked before memory is taken.
     """
-    with tensor_file(path, _NO_CHECKPOINT) as file:
+    with tensor_file(path, say("{path} is not a minigpt checkpoint", path=path)) as file:
         about = file.metadata() or {}
         if about.get("format") != FORMAT:
             raise Refusal(

@@ -2,10 +2,14 @@
 
 The lock is on the file `.writer` of the run folder. It also says who holds it, for the message to
 the second one; only the lock itself decides.
+
+`filelock` from PyPI cannot replace this: it has no shared lock on a file for those who only ask, so two readers that
+ask at the same moment would take each other for a writer; and it does not say when the locked folder was deleted.
 """
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -30,15 +34,15 @@ class FolderLock:
         deadline = time.monotonic() + PATIENCE
         while not _lock(self._file.fileno()):
             if time.monotonic() > deadline:
-                holder = self._holder()
+                refusal = self._refusal(folder)
                 self._file.close()
-                raise Refusal("{folder} is being written by {holder}; stop that first", folder=folder, holder=holder)
+                raise refusal
             time.sleep(0.02)
         self._file.truncate(0)
         json.dump({"pid": os.getpid(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}, self._file)
         self._file.flush()
 
-    def stands(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether the folder is still there, and still the one that was locked."""
         try:
             return os.path.samestat(os.fstat(self._file.fileno()), os.stat(self.path))
@@ -49,13 +53,18 @@ class FolderLock:
         """Let the next one write."""
         self._file.close()
 
-    def _holder(self) -> str:
+    def _refusal(self, folder: Path) -> Refusal:
         self._file.seek(0)
         try:
-            told = json.loads(self._file.read())
-            return f"process {told['pid']} since {told['since']}"
+            holder = json.loads(self._file.read())
+            return Refusal(
+                "{folder} is being written by process {pid} since {since}; stop that first",
+                folder=folder,
+                pid=holder["pid"],
+                since=holder["since"],
+            )
         except (ValueError, KeyError, TypeError):
-            return "another process"
+            return Refusal("{folder} is being written by another process; stop that first", folder=folder)
 
 
 def is_held(folder: Path) -> bool:
@@ -67,22 +76,22 @@ def is_held(folder: Path) -> bool:
         return False
 
 
-if os.name == "nt":
+if sys.platform == "win32":
     import msvcrt
 
-    def _lock(handle: int, shared: bool = False) -> bool:
+    def _lock(descriptor: int, shared: bool = False) -> bool:
         try:
-            os.lseek(handle, _FAR, os.SEEK_SET)
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            os.lseek(descriptor, _FAR, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             return True
         except OSError:
             return False
 else:
     import fcntl
 
-    def _lock(handle: int, shared: bool = False) -> bool:
+    def _lock(descriptor: int, shared: bool = False) -> bool:
         try:
-            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
             return False

@@ -1,6 +1,6 @@
 """Things that readers make, each owned by a browser: ids that cannot be guessed, labels, and lists of them.
 
-Runs, corpora and imported models lie in one folder each, a thing beside the other. The name of a thing is its id.
+Runs, corpora and imported models are in one data folder each. The name of a thing is its id.
 It begins with six digits of its owner's mark, which is all that a list of one browser's things has to look at; the
 rest cannot be guessed. The label, a JSON file, says who owns it and since when.
 """
@@ -37,7 +37,7 @@ L = TypeVar("L", bound=OwnerLabel)
 
 
 def mark(browser: str) -> str:
-    """What a browser's secret leaves on its things: 32 hex digits that do not tell the secret."""
+    """What a browser's secret leaves on its things: 32 hex digits from which the secret cannot be computed."""
     return hashlib.sha256(browser.encode()).hexdigest()[:32]
 
 

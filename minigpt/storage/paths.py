@@ -1,4 +1,4 @@
-"""Where things lie: the checkout, and the four folders in it that hold data.
+"""Where things are: the checkout, and the four folders in it that hold data.
 
 Readers' runs, corpora and opened models can be put elsewhere with `MINIGPT_RUNS`, `MINIGPT_CORPORA` and
 `MINIGPT_IMPORTS`; `data` ships with the project.

@@ -101,9 +101,12 @@ class Tokenizer(ABC):
 
     def piece_bytes(self, token: int) -> bytes:
         """The bytes of one id, none for a special. ValueError for an unknown id."""
-        if not isinstance(token, int | np.integer) or not 0 <= token < len(self._pieces):
-            raise Refusal("id must be in 0..{last}, got {token!r}", last=len(self._pieces) - 1, token=token)
-        return self._pieces[token]
+        try:
+            if token >= 0:
+                return self._pieces[token]
+        except (IndexError, TypeError):
+            pass
+        raise Refusal("id must be in 0..{last}, got {token!r}", last=len(self._pieces) - 1, token=token)
 
     def piece_label(self, token: int) -> str:
         """How one id is written on screen: visible, and different for different pieces."""

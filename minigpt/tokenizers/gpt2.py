@@ -17,7 +17,7 @@ from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import EncodeStep, Tokenizer, checked_pair, utf8
 from minigpt.tokenizers.bytes_to_unicode import from_letters, to_letters
 from minigpt.tokenizers.pretokenize import split_words
-from minigpt.tokenizers.word_merge import merged, merging
+from minigpt.tokenizers.word_merge import merge_steps, merged
 
 END = "<|endoftext|>"
 REPLAYED = 10_000_000  # ids in all steps of one `encode_steps` at most
@@ -73,7 +73,7 @@ class GPT2Tokenizer(Tokenizer):
         for word in split_words(text):
             start, end, first = end, end + len(word.encode()), len(steps)
             ids = flat[start:end]
-            for rank in merging(ids, self._ranks, self._made):
+            for rank in merge_steps(ids, self._ranks, self._made):
                 if len(steps) > first and steps[-1].rank == rank:
                     held -= len(steps.pop().ids)
                 left, right = self.merges[rank]

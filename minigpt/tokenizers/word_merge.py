@@ -22,12 +22,12 @@ def merged(ids: list[int], ranks: Ranks, made: Sequence[int]) -> list[int]:
     if len(ids) >= LONG:
         return heap_merged(ids, ranks, made)
     ids = list(ids)
-    for _ in merging(ids, ranks, made):
+    for _ in merge_steps(ids, ranks, made):
         pass
     return ids
 
 
-def merging(ids: list[int], ranks: Ranks, made: Sequence[int]) -> Iterator[int]:
+def merge_steps(ids: list[int], ranks: Ranks, made: Sequence[int]) -> Iterator[int]:
     """Merge `ids` in place; yield the rank of each merge when it is done."""
     rank_of = ranks.get
     found = [rank_of(pair, _NONE) for pair in pairwise(ids)]

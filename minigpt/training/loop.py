@@ -3,7 +3,7 @@
 Nothing is printed or written here; the command line, the trainer process and tests read the reports.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from math import cos, hypot, isfinite, pi
 
@@ -15,16 +15,17 @@ from minigpt.corpus.windows import Windows
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import summed_loss
 from minigpt.model.parameters import parameter_rows
+from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.training.optimizer import Adam
 from minigpt.training.samples import Sample, draw_samples
 
-Split = Batch | Windows
-HOPELESS = 745.0  # nats: beyond it the mean probability of the right pieces is 0 even in float64
+TrainingData = Batch | Windows
+HOPELESS = 745.0  # nats: beyond it the mean probability of the right tokens is 0 even in float64
 EVALUATION_SLOTS = 4096  # of one forward in an evaluation; bounds memory, changes no number but in the last bits
 
 
-class DivergedError(ArithmeticError):
+class DivergedError(Refusal, ArithmeticError):
     """Loss or gradient is not finite, or updates led to a loss beyond HOPELESS; nothing has changed in this step."""
 
 
@@ -68,8 +69,8 @@ class Training:
     def __init__(
         self,
         model: MiniGPT,
-        train: Split,
-        validation: Split | None,
+        train: TrainingData,
+        validation: TrainingData | None,
         config: TrainConfig,
         tokenizer: Tokenizer | None = None,  # for samples
     ):
@@ -142,8 +143,12 @@ class Training:
         lost = self.step > 0 and total / scored > HOPELESS
         if lost or not (isfinite(total) and isfinite(norm)):
             raise DivergedError(
-                f"step {self.step + 1}: loss {total / scored}, gradient norm {norm}; the training has diverged, "
-                f"a learning rate below {self.config.learning_rate:g} may help"
+                "step {step}: loss {loss}, gradient norm {norm}; the training has diverged, "
+                "a learning rate below {rate:g} may help",
+                step=self.step + 1,
+                loss=total / scored,
+                norm=norm,
+                rate=self.config.learning_rate,
             )
         self.step += 1
         rate = learning_rate(self.config, self.step)
@@ -154,6 +159,7 @@ class Training:
     def evaluate(self) -> Evaluation:
         """Losses of the splits, without dropout; the batch order of later steps does not change."""
         *_, evaluation = self._evaluation()
+        assert evaluation is not None  # what comes last
         return evaluation
 
     def _evaluation(self) -> Iterator[Evaluation | None]:
@@ -170,6 +176,7 @@ class Training:
 
     def _samples(self) -> Iterator[Samples | None]:
         drawn = []
+        assert self.tokenizer is not None  # `samples_due` asks for it
         for sample in draw_samples(self.model, self.tokenizer, self.config, self.step):
             if sample is None:
                 yield None
@@ -182,13 +189,14 @@ class Training:
         return torch.randint(len(self.train), (self.config.batch_size,), generator=self.batches)
 
     def _clipped_norm(self) -> tuple[float, dict[str, float]]:
-        gradients = [parameter.grad for parameter in self.optimizer.parameters.values()]
-        norms = torch.stack(torch._foreach_norm(gradients)).tolist()
-        norm, groups = hypot(*norms), {}
+        gradients = self.optimizer.gradients()
+        norms = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).tolist()
+        norm, groups = hypot(*norms), dict[str, float]()
         for component, part in zip(self.components.values(), norms, strict=True):
             groups[component] = hypot(groups.get(component, 0.0), part)
         if 0 < self.config.clip_norm < norm:
-            torch._foreach_mul_(gradients, self.config.clip_norm / norm)
+            for gradient in gradients:
+                gradient.mul_(self.config.clip_norm / norm)
         return norm, groups
 
 
@@ -203,7 +211,7 @@ def learning_rate(config: TrainConfig, step: int) -> float:
     return config.final_learning_rate + span * (1 + cos(pi * done)) / 2
 
 
-def evaluation_rows(split: Split, config: TrainConfig) -> torch.Tensor:
+def evaluation_rows(split: TrainingData, config: TrainConfig) -> torch.Tensor:
     """The rows an evaluation scores: a whole pass, or the fixed sample that `evaluation_seed` draws, in order."""
     rows = split.pass_rows
     if not 0 < config.evaluation_rows < len(rows):
@@ -212,18 +220,9 @@ def evaluation_rows(split: Split, config: TrainConfig) -> torch.Tensor:
     return rows[torch.randperm(len(rows), generator=generator)[: config.evaluation_rows].sort().values]
 
 
-def split_loss(model: MiniGPT, split: Split) -> float:
-    """Mean nats per scored position over a whole split, in evaluation mode; the former mode is restored."""
-    parts = _loss_parts(model, split, split.pass_rows)
-    while True:
-        try:
-            next(parts)
-        except StopIteration as end:
-            return end.value
-
-
 @torch.no_grad()
-def _loss_parts(model: MiniGPT, split: Split, rows: torch.Tensor) -> Iterator[None]:
+def _loss_parts(model: MiniGPT, split: TrainingData, rows: torch.Tensor) -> Generator[None, None, float]:
+    """Mean nats per scored position of these rows, as the generator's return value; it yields after each part."""
     total, scored = 0.0, 0
     for some in rows.split(max(1, EVALUATION_SLOTS // model.config.context_length)):
         training = model.training

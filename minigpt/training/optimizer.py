@@ -7,15 +7,16 @@ F. Hutter (2019), Decoupled Weight Decay Regularization, algorithm 2.
 from math import sqrt
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from minigpt.config import TrainConfig
 
 
 class Adam:
-    """Moments of every parameter, and the update. AdamW's decay touches matrices (2-D) only, tables included.
+    """Moments of every parameter, and the update. AdamW's decay applies to matrices (2-D) only, tables included.
 
-    `first` and `second` have the shapes and dtypes of the parameters and belong to a resumable state.
+    `first` and `second` have the shapes and dtypes of the parameters and are part of a resume state. Each line of
+    `update` is for all parameters at once: a loop over them takes 290 microseconds for mg-1 in place of 175.
     """
 
     def __init__(self, model: nn.Module, config: TrainConfig):
@@ -23,17 +24,19 @@ class Adam:
         self.parameters = dict(model.named_parameters())  # a tied matrix appears once
         self.first = {name: torch.zeros_like(tensor) for name, tensor in self.parameters.items()}
         self.second = {name: torch.zeros_like(tensor) for name, tensor in self.parameters.items()}
-        rows = [(tensor, self.first[name], self.second[name]) for name, tensor in self.parameters.items()]
-        self._matrices, self._rest = ([row for row in rows if (row[0].ndim == 2) is flat] for flat in (True, False))
+        self._float32 = all(tensor.dtype == torch.float32 for tensor in self.parameters.values())
+
+    def gradients(self) -> list[Tensor]:
+        """The gradient of each parameter, in the order of the model."""
+        return [_gradient(tensor) for tensor in self.parameters.values()]
 
     @torch.no_grad()
     def update(self, step: int, learning_rate: float) -> None:
         """Apply the gradients as update number `step` (from 1)."""
-        if all(tensor.dtype == torch.float32 for tensor in self.parameters.values()):
+        if self._float32:
             return self._in_one_kernel(step, learning_rate)
-        config, parameters = self.config, list(self.parameters.values())
-        gradients = [tensor.grad for tensor in parameters]
-        first, second = list(self.first.values()), list(self.second.values())
+        config, parameters = self.config, list[Tensor](self.parameters.values())
+        gradients, first, second = self.gradients(), list(self.first.values()), list(self.second.values())
         if config.weight_decay:
             matrices = [tensor for tensor in parameters if tensor.ndim == 2]
             torch._foreach_mul_(matrices, 1 - learning_rate * config.weight_decay)
@@ -47,15 +50,31 @@ class Adam:
         return None
 
     def _in_one_kernel(self, step: int, learning_rate: float) -> None:
-        """The same lines in one pass over each tensor; in float64 their last bits would be others."""
+        """The same lines in one pass over each tensor; in float64 their last bits would differ.
+
+        This is the kernel of `torch.optim.AdamW(fused=True)`. Called through that class, a step of mg-1 took 1.5 ms
+        in place of 1.3, most of it spent on bookkeeping that one step does not need.
+        """
         config = self.config
-        options = {"lr": learning_rate, "beta1": config.beta1, "beta2": config.beta2, "eps": config.epsilon}
-        for decay, chosen in ((config.weight_decay, self._matrices), (0.0, self._rest)):
-            columns = [list(column) for column in zip(*chosen, strict=True)]
-            gradients = [tensor.grad for tensor in columns[0]]
-            parameters, first, second = columns
-            steps = [torch.tensor(float(step))] * len(parameters)
+        for matrices in (True, False):
+            names = [name for name, tensor in self.parameters.items() if (tensor.ndim == 2) is matrices]
             torch._fused_adamw_(
-                parameters, gradients, first, second, [], steps, weight_decay=decay, amsgrad=False, maximize=False,
-                **options,
-            )  # fmt: skip
+                [self.parameters[name] for name in names],
+                [_gradient(self.parameters[name]) for name in names],
+                [self.first[name] for name in names],
+                [self.second[name] for name in names],
+                [],
+                [torch.tensor(float(step))] * len(names),
+                lr=learning_rate,
+                beta1=config.beta1,
+                beta2=config.beta2,
+                weight_decay=config.weight_decay if matrices else 0.0,
+                eps=config.epsilon,
+                amsgrad=False,
+                maximize=False,
+            )
+
+
+def _gradient(parameter: nn.Parameter) -> Tensor:
+    assert parameter.grad is not None  # the loss depends on every parameter
+    return parameter.grad

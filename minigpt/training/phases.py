@@ -1,4 +1,4 @@
-"""What the loss curves of a run tell. Every name is given by a rule on the numbers, never by habit.
+"""What the loss curves of a run show. Every name is given by a rule on the numbers.
 
 Phases, of the batch loss. The steps so far are cut into 40 equal parts, each with the mean of its batch
 losses. The fall is from the first batch loss to the lowest of these means; a change of less than a tenth
@@ -15,7 +15,7 @@ of the fall is a wobble.
 
 Where the fall is less than a tenth of the first loss, the whole is one rise, unsteady or flat phase, by
 the first loss in place of the lowest part and a tenth of it as the wobble. From the first loss that is
-not finite on the phase is broken. Nothing else is named in the first 100 steps.
+not finite, the phase is broken. Nothing else is named in the first 100 steps.
 
 Course, of the evaluations: see `course`.
 """
@@ -130,24 +130,29 @@ def course(evaluations: Sequence[Evaluation]) -> Course | None:
     if not scored:
         return Course("unvalidated", evaluations[0], evaluations[-1])
     finite = [row for row in scored if _finite(row)]
-    best, last = min(finite or scored, key=lambda row: row.validation_loss), scored[-1]
+    best, last = min(finite or scored, key=_validation), scored[-1]
     return Course(_kind(scored, best), best, last)
 
 
+def _validation(row: Evaluation) -> float:
+    assert row.validation_loss is not None
+    return row.validation_loss
+
+
 def _finite(row: Evaluation) -> bool:
-    return isfinite(row.validation_loss) and isfinite(row.train_loss)
+    return isfinite(_validation(row)) and isfinite(row.train_loss)
 
 
 def _kind(scored: list[Evaluation], best: Evaluation) -> str:
-    low, last = best.validation_loss, scored[-1]
+    low, last = _validation(best), scored[-1]
     if not _finite(last):
         return "broken"
     if len(scored) == 1:
         return "single"
-    if all(row.validation_loss - low <= FLAT * low for row in scored):
+    if all(_validation(row) - low <= FLAT * low for row in scored):
         return "flat"
     if last.step == best.step:
         return "improving"
-    if best.step < scored[-2].step and all(row.validation_loss >= (1 + NOTICEABLE) * low for row in scored[-2:]):
+    if best.step < scored[-2].step and all(_validation(row) >= (1 + NOTICEABLE) * low for row in scored[-2:]):
         return "memorizing" if last.train_loss <= (1 - NOTICEABLE) * best.train_loss else "worse"
     return "open"

@@ -37,7 +37,7 @@ def common_start(corpus: Corpus) -> str:
 
     A beginning is the first words of a text's first line, at most three and at most 12 characters, but
     never a part of a word; the space after them, which many a tokenizer merges with the last word, is
-    there if the text has it. Where no spaces stand between words, as in Chinese, it is the first two
+    there if the text has it. Where there are no spaces between words, as in Chinese, it is the first two
     characters. Example: of "the key is red", "a box" and "the key is blue" it is "the key is ".
     """
     lines = [record.text[:200].split("\n")[0] for record in corpus.train[:1000]]
@@ -77,10 +77,12 @@ def draw_samples(model: MiniGPT, tokenizer: Tokenizer, config: TrainConfig, step
     training = model.training
     for prompt in prompts_of(config):
         model.eval()
-        ids, stop = [], None
+        ids: list[int] = []
+        stop: str | None = None
         for token in generate(model, tokenizer, prompt_ids(tokenizer, prompt), settings):
             ids.append(token.id)
             stop = token.stop
             yield None
         model.train(training)
+        assert stop is not None  # of the last token
         yield Sample(step, prompt, tokenizer.decode(ids), tuple(ids), stop)

@@ -78,7 +78,7 @@ def test_share_seed_and_duplicates(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_one_continuous_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     content = b"some words\n" * 100
     sentence = refused(capsys, tmp_path, content, "a.txt", "--continuous")
-    assert sentence.endswith("is 64 (1 more record is too long); set context_length=991 or mode=windows")
+    assert sentence.endswith("is 64 (records that are too long: 2); set context_length=991 or mode=windows")
     file, run = str(tmp_path / "a.txt"), str(tmp_path / "run")
     assert main(["train", "--corpus", file, "--continuous", "--out", run, *QUICK, "mode=windows"]) == 0
     corpus = Run(run).corpus()
@@ -124,7 +124,7 @@ def test_a_run_resumes_on_the_same_file(tmp_path: Path, capsys: pytest.CaptureFi
         (b"a", "a.txt", ("--continuous", "--split-seed", "1"), "--split-seed does not apply to a continuous text"),
         (b"a", "a.txt", ("--split-anew",), "--split-anew does not apply to a.txt, which does not have its own split"),
         (OWN, "a.json", ("--split-seed", "1"), "--split-seed does not apply to a.json, which has its own split"),
-        (OWN, "a.json", ("--validation-share", "0.1"), "a.json brings 1 validation record of its own"),
+        (OWN, "a.json", ("--validation-share", "0.1"), "a.json brings its own validation records (1)"),
         (b"a\nb", "a.txt", ("--validation-share", "1"), "the share of validation records must be a finite number"),
         (b"a\nb", "a.txt", ("--split-seed", "-1"), "the seed of the split must be a whole number from 0"),
         (b"a\nb", "a.txt", ("--duplicates", "some"), "duplicates must be one of together, drop, apart, got 'some'"),

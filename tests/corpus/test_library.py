@@ -92,7 +92,7 @@ def test_choices_and_the_corpus_stay(corpora):
     assert load_corpus(path) == corpus
 
 
-def test_other_choices_make_the_corpus_anew():
+def test_other_choices_make_the_corpus_again():
     id = put(ANN, "a.txt", b"one\ntwo\n")
     path = keep_corpus(id, ANN, Corpus("a", (Record("1", "one"),)))
     write_choices(id, ANN, Choices(split=SplitOptions(seed=3)))
@@ -139,6 +139,8 @@ def test_another_reading_asks_for_agreement_to_faults_again():
 
 def test_damaged_choices_are_the_defaults(corpora):
     name = put(ANN, "a.txt", b"one\n")
+    (corpora / name / "choices.json").write_text('{"split": {"anew": true}}')
+    assert read_choices(name, ANN).split.resplit
     for content in ("{", "[]", '{"read": {"format": "doc"}}', '{"read": 3}'):
         (corpora / name / "choices.json").write_text(content)
         assert read_choices(name, ANN) == Choices()

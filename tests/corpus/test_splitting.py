@@ -186,11 +186,11 @@ def test_the_bundled_corpus_is_the_same_either_way(data):
     assert (made.share, made.leaked, made.duplicates) == (0.25, 0, 0)
 
 
-def test_a_file_can_be_split_anew():
+def test_a_file_can_be_split_again():
     reading = read_corpus(OWN, "own.json")
-    with pytest.raises(ValueError, match="own.json brings 3 validation records of its own: leave the share out"):
+    with pytest.raises(ValueError, match="own.json brings its own validation records .3.: leave the share out"):
         split(reading, share=0.2)
-    made = split(reading, anew=True, share=0.4)
+    made = split(reading, resplit=True, share=0.4)
     assert (made.kind, made.leaked) == ("records", 0)
     assert len(made.corpus.train + made.corpus.validation) == 6
 

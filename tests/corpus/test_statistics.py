@@ -95,7 +95,7 @@ def test_too_long_at_the_border():
     assert found.records[0] == LongRecord("train", 3, texts.train[2], 9)
     assert found.needed == 10
     assert found.fault == (
-        "record t2 needs 10 positions (BOS and 9 tokens), the context length is 8 (2 more records are too long); "
+        "record t2 needs 10 positions (BOS and 9 tokens), the context length is 8 (records that are too long: 3); "
         "set context_length=10 or mode=windows"
     )
 

@@ -83,12 +83,14 @@ def test_missing_and_unexpected_tensors_are_named(small, path: Path):
     model = small()
     state = stored(model)
     lost = {name: tensor for name, tensor in state.items() if name != "final_norm.scale"}
-    with pytest.raises(ValueError, match=r"lacks \['final_norm.scale'\] and has unexpected nothing"):
+    with pytest.raises(ValueError, match=r"lacks the tensors \['final_norm.scale'\] and has the unexpected ones \[\]"):
         load_checkpoint(write(path, model, lost))
-    with pytest.raises(ValueError, match=r"lacks nothing and has unexpected \['extra'\]"):
+    with pytest.raises(ValueError, match=r"lacks the tensors \[\] and has the unexpected ones \['extra'\]"):
         load_checkpoint(write(path, model, state | {"extra": torch.zeros(2)}))
     prefixed = {f"_orig_mod.{name}": tensor for name, tensor in state.items()}
-    with pytest.raises(ValueError, match=r"lacks \['blocks.0.attention.output'.*unexpected \['_orig_mod.blocks.0"):
+    with pytest.raises(
+        ValueError, match=r"lacks the tensors \['blocks.0.attention.output'.*unexpected ones \['_orig_mod.blocks.0"
+    ):
         load_checkpoint(write(path, model, prefixed))
 
 

@@ -345,7 +345,7 @@ def test_a_large_corpus_is_learned_by_a_process_and_start_waits_for_it(kept, mon
     wait_for_tokenizer(at)
     assert at.button(key="tokenizer_cancel")
     at.run()
-    assert metrics(at)["Vocabulary"] == "291" and "Learned and kept: 32 merges" in said(at)
+    assert metrics(at)["Vocabulary"] == "291" and "Learned and kept, by number of merges: 32" in said(at)
     at.session_state["train_more"] = True
     press(at, "corpus_train", "training")
     at.number_input(key="train_mg-1_merges").set_value(20)
@@ -401,7 +401,7 @@ def test_choosing_a_corpus_on_the_training_page_fits_the_settings():
 
 def wait_until_finished(id: str) -> None:
     while (now := trainer.state(id)).status != "finished":
-        assert now.status in trainer.GOING, now
+        assert now.status.active, now
         time.sleep(0.05)
 
 

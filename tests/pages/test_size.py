@@ -10,8 +10,8 @@ from minigpt.corpus.corpus import Corpus, Record
 from minigpt.model.checkpoints import save_checkpoint
 from minigpt.model.gpt import MiniGPT
 from minigpt.tokenizers.gpt2 import END, GPT2Tokenizer
+from minigpt.training.runs.resume import checkpoint_path
 from minigpt.training.runs.run import Run
-from minigpt.training.runs.run_writer import checkpoint_path
 from minigpt.ui.overview import experiments_table
 from minigpt.ui.overview.experiments_table import SENTENCES
 from tests.pages.app import choose, open_app, table_of
@@ -119,7 +119,7 @@ def test_stages_send_little_with_every_table(text: str, sent: list[int]):
 
 def test_a_long_context_is_looked_at_in_the_records_slots_and_says_so():
     at = panel(opened("tokens", "red"), "tokens_panel", "Slots and padding")
-    assert "the mean divides by 3, not by 1024." in "\n".join(text.value for text in at.markdown)
+    assert "The mean divides by 3, not by 1024." in "\n".join(text.value for text in at.markdown)
     assert any("Slots 64 to 1023 are not drawn: padding too." in caption.value for caption in at.caption)
     at = opened("attention", "red")
     assert any("Not drawn: padding slots (13)" in caption.value for caption in at.caption)

@@ -16,6 +16,7 @@ from minigpt.tokenizers.labels import visible_label
 from minigpt.training.runs.create import new_run
 from minigpt.training.runs.library import runs_of
 from minigpt.training.runs.run import Run
+from minigpt.training.server.client import RunState
 from minigpt.ui.frame import playback
 from minigpt.ui.shared import trainer
 from minigpt.ui.training.samples import _thinned
@@ -48,10 +49,10 @@ def begin(at, **fields):
     return at.session_state["workspace"].run
 
 
-def wait_until(id: str, *statuses: str) -> trainer.State:
+def wait_until(id: str, *statuses: str) -> RunState:
     """How the run stands as soon as it is one of `statuses`; the page is not looked at meanwhile."""
     while (now := trainer.state(id)).status not in statuses:
-        assert now.status in (*trainer.GOING, "paused"), now
+        assert now.status.in_trainer, now
         time.sleep(0.05)
     return now
 
@@ -96,7 +97,7 @@ def test_the_pages_trainer_gives_the_published_run(runs):
         "it beats guessing by frequency (unigram) but not guessing from the last piece (bigram), "
         "both at its best, step 100, and at step 600" in texts(at)
     )
-    assert "plateau near" in texts(at) and "Finished after 600 steps." in texts(at)
+    assert "stays near" in texts(at) and "Finished after 600 steps." in texts(at)
     labels = [level["label"]["formatter"] for level in chart(at)["series"][0]["markLine"]["data"]]
     assert labels == ["ln V 5.673", "unigram 4.440", "bigram 2.205", "trigram 1.597"]
     assert chart(at)["series"][0]["markPoint"]["data"] == [{"coord": [100, rows[100].validation_loss]}]
@@ -192,7 +193,7 @@ def test_a_deleted_run_folder_gets_one_message_and_the_page_stays_usable(runs, t
     at = open_app("training")
     id = begin(at, steps=5000)
     delete(runs / id, tmp_path)
-    while trainer.trainer().standing(runs / id).status in trainer.GOING:
+    while trainer.trainer().state(runs / id).status.active:
         time.sleep(0.05)
     at.run()
     assert len(errors(at)) == 1 and "was deleted" in errors(at)[0]

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minigpt.tokenizers.word_merge import LONG, heap_merged, merged, merging
+from minigpt.tokenizers.word_merge import LONG, heap_merged, merge_steps, merged
 
 TABLES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), max_size=12)
 
@@ -26,7 +26,7 @@ def test_by_hand():
     assert merged([], ranks, made) == merged([], {}, []) == []
     assert merged([1], ranks, made) == [1]
     ids = [1, 1, 1]
-    assert [*merging(ids, ranks, made)] == [0, 1] and ids == [6]
+    assert [*merge_steps(ids, ranks, made)] == [0, 1] and ids == [6]
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), TABLES)

@@ -16,11 +16,11 @@ from minigpt.corpus.corpus import Corpus, Record
 from minigpt.model.checkpoints import packed
 from minigpt.presets import configured, preset
 from minigpt.training.loop import Training
-from minigpt.training.runs.create import lay_out, resume_run
+from minigpt.training.runs.create import lay_out, prepare, resume_run
 from minigpt.training.runs.resume import restore
-from minigpt.training.runs.run import Run, prepare
+from minigpt.training.runs.run import Run
 from minigpt.training.server.client import Trainer
-from minigpt.training.server.scheduler import Desk
+from minigpt.training.server.scheduler import Scheduler
 
 SMALL = configured(
     preset("mg-1"), {"merges": "2", "width": "8", "ffn_width": "8", "context_length": "16", "evaluate_every": "5"}
@@ -51,20 +51,20 @@ def alone(tmp_path_factory) -> bytes:
 
 
 @pytest.fixture
-def desk(monkeypatch) -> Iterator[Desk]:
+def scheduler(monkeypatch) -> Iterator[Scheduler]:
     monkeypatch.setattr("minigpt.training.server.scheduler.ANSWER_SECONDS", 60)
-    desk = Desk(lambda standing: None)
-    yield desk
-    desk.close()
+    scheduler = Scheduler(lambda standing: None)
+    yield scheduler
+    scheduler.close()
 
 
-def do(desk: Desk, command: str, run: Run) -> dict:
-    return desk.answer({"command": command, "run": str(run.folder)})
+def do(scheduler: Scheduler, command: str, run: Run) -> dict:
+    return scheduler.answer({"command": command, "run": str(run.folder)})
 
 
-def work_off(desk: Desk) -> None:
-    while desk.wait() is not None:
-        desk.work()
+def work_off(scheduler: Scheduler) -> None:
+    while scheduler.wait() is not None:
+        scheduler.work()
 
 
 def flipped(content: bytes, byte: int, bit: int = 0) -> bytes:
@@ -134,15 +134,15 @@ RESUME = {
 
 
 @pytest.mark.parametrize("kind", RESUME)
-def test_a_damaged_resume_state_ends_its_run_only(desk, tmp_path, alone, kind):
+def test_a_damaged_resume_state_ends_its_run_only(scheduler, tmp_path, alone, kind):
     damaged, sound = begun_run(tmp_path / "damaged"), small_run(tmp_path / "sound", batch_seed=5)
     path = damaged.folder / "resume.safetensors"
     path.write_bytes(RESUME[kind](path))
     before = {file.name: file.read_bytes() for file in damaged.folder.glob("*.jsonl")}
-    do(desk, "start", sound)
-    assert str(path) in do(desk, "start", damaged)["error"]
-    work_off(desk)
-    standing = do(desk, "status", damaged)
+    do(scheduler, "start", sound)
+    assert str(path) in do(scheduler, "start", damaged)["error"]
+    work_off(scheduler)
+    standing = do(scheduler, "status", damaged)
     assert standing["status"] == "failed"
     assert str(path) in standing["reason"] and "unexpected error" not in standing["reason"]
     assert {file.name: file.read_bytes() for file in damaged.folder.glob("*.jsonl")} == before
@@ -182,14 +182,14 @@ JSON_FAULTS = {
 
 @pytest.mark.parametrize("name", ["run.json", "corpus.json", "tokenizer.json"])
 @pytest.mark.parametrize("kind", JSON_FAULTS)
-def test_a_damaged_json_file_ends_its_run_only(desk, tmp_path, alone, name, kind):
+def test_a_damaged_json_file_ends_its_run_only(scheduler, tmp_path, alone, name, kind):
     damaged, sound = begun_run(tmp_path / "damaged"), small_run(tmp_path / "sound", batch_seed=5)
     path = damaged.folder / name
     path.write_bytes(JSON_FAULTS[kind](path.read_bytes()))
-    do(desk, "start", sound)
-    error = do(desk, "start", damaged)["error"]
+    do(scheduler, "start", sound)
+    error = do(scheduler, "start", damaged)["error"]
     assert str(path) in error and "unexpected error" not in error
-    work_off(desk)
+    work_off(scheduler)
     assert sound.status == "finished"
     assert (sound.folder / "metrics.jsonl").read_bytes() == alone
 
@@ -205,7 +205,7 @@ def changed_run_json(folder: Path, **changes) -> None:
     [
         ({"status": "runnjng"}, "run.json is damaged: status must be one of created, queued"),
         ({"status": ["running"]}, "run.json is damaged: status must be one of created, queued"),
-        ({"reason": 5}, "run.json is damaged: reason must be a text, got 5"),
+        ({"reason": 5}, "run.json is damaged: reason must be text, got 5"),
         ({"model": {"width": "8"}}, "run.json is damaged: width must be a whole number"),
         ({"model": {"context_length": 10**12}}, "run.json: this model has .* parameters, at most 500,000,000"),
         ({"model": {"vocab_size": 200}}, "tokenizer.json has 261 ids, run.json says 200"),
@@ -233,20 +233,20 @@ def test_an_absurdly_large_file_is_not_read(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["metrics.jsonl", "timing.jsonl"])
-def test_growing_files_that_lost_lines_are_not_continued(desk, tmp_path, name):
+def test_growing_files_that_lost_lines_are_not_continued(scheduler, tmp_path, name):
     run = begun_run(tmp_path / "run")
     path = run.folder / name
     os.truncate(path, path.stat().st_size - 9)
-    assert f"{path} is damaged: it has" in do(desk, "start", run)["error"]
+    assert f"{path} is damaged: it has" in do(scheduler, "start", run)["error"]
     path.unlink()
-    assert f"{path} is damaged: it has 0 bytes" in do(desk, "start", run)["error"]
+    assert f"{path} is damaged: it has 0 bytes" in do(scheduler, "start", run)["error"]
 
 
-def test_growing_files_are_cut_at_the_end_of_a_line_only(desk, tmp_path):
+def test_growing_files_are_cut_at_the_end_of_a_line_only(scheduler, tmp_path):
     run = begun_run(tmp_path / "run")
     path = run.folder / "metrics.jsonl"
     path.write_bytes(path.read_bytes()[:-1] + b"\x8a")
-    assert f"{path} is damaged: no line ends at byte" in do(desk, "start", run)["error"]
+    assert f"{path} is damaged: no line ends at byte" in do(scheduler, "start", run)["error"]
 
 
 @pytest.mark.parametrize("line", [b"\xff\xfe", b"{", b"5", b"[" * 100_000], ids=["bytes", "torn", "number", "nested"])
@@ -258,31 +258,31 @@ def test_readers_of_a_damaged_line_name_the_file(tmp_path, line):
         run.metrics()
 
 
-def test_run_json_damaged_while_the_run_steps(desk, tmp_path, alone):
+def test_run_json_damaged_while_the_run_steps(scheduler, tmp_path, alone):
     damaged, sound = small_run(tmp_path / "damaged", steps=100_000), small_run(tmp_path / "sound", batch_seed=5)
-    do(desk, "start", damaged)
-    do(desk, "start", sound)
+    do(scheduler, "start", damaged)
+    do(scheduler, "start", sound)
     (damaged.folder / "run.json").write_bytes(b"\xff")
-    do(desk, "pause", damaged)
-    assert str(damaged.folder / "run.json") in desk.ended[damaged.folder].reason
-    work_off(desk)
+    do(scheduler, "pause", damaged)
+    assert str(damaged.folder / "run.json") in scheduler.ended[damaged.folder].reason
+    work_off(scheduler)
     assert (sound.folder / "metrics.jsonl").read_bytes() == alone
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["stop", "pause"])
-def test_a_full_disk_at_the_end_of_a_run(desk, tmp_path, command):
+def test_a_full_disk_at_the_end_of_a_run(scheduler, tmp_path, command):
     run = small_run(tmp_path / "run", steps=100_000)
-    do(desk, "start", run)
-    files = desk.held[run.folder].recorder.files
+    do(scheduler, "start", run)
+    files = scheduler.runs[run.folder].writer.files
     with Path("/dev/full").open("w") as device:
         files["timing.jsonl"].close()
         files["timing.jsonl"] = device
-        do(desk, command, run)
-    assert "No space left on device" in desk.ended[run.folder].reason
+        do(scheduler, command, run)
+    assert "No space left on device" in scheduler.ended[run.folder].reason
 
 
-def test_an_error_that_nobody_foresaw_ends_its_run_only(desk, tmp_path, alone, monkeypatch, caplog):
+def test_an_error_that_nobody_foresaw_ends_its_run_only(scheduler, tmp_path, alone, monkeypatch, caplog):
     odd, sound = small_run(tmp_path / "odd", steps=1000), small_run(tmp_path / "sound", batch_seed=5)
     advance = Training.advance
 
@@ -292,19 +292,19 @@ def test_an_error_that_nobody_foresaw_ends_its_run_only(desk, tmp_path, alone, m
         return advance(training)
 
     monkeypatch.setattr(Training, "advance", stumbling)
-    do(desk, "start", odd)
-    do(desk, "start", sound)
-    work_off(desk)
+    do(scheduler, "start", odd)
+    do(scheduler, "start", sound)
+    work_off(scheduler)
     sentence = "the training ended with an unexpected error: KeyError: 'width'"
     assert (odd.status, odd.info.reason) == ("failed", sentence)
     assert f"unexpected error in the run {odd.folder}" in caplog.text and "Traceback" in caplog.text
     assert (sound.folder / "metrics.jsonl").read_bytes() == alone
 
 
-def test_an_error_that_nobody_foresaw_in_a_command_is_its_answer(desk, tmp_path, monkeypatch, caplog):
+def test_an_error_that_nobody_foresaw_in_a_command_is_its_answer(scheduler, tmp_path, monkeypatch, caplog):
     run = small_run(tmp_path / "run")
-    monkeypatch.setattr(Desk, "_status", lambda *_: {}["width"])
-    assert do(desk, "status", run)["error"] == "the command failed with an unexpected error: KeyError: 'width'"
+    monkeypatch.setattr(Scheduler, "_status", lambda *_: {}["width"])
+    assert do(scheduler, "status", run)["error"] == "the command failed with an unexpected error: KeyError: 'width'"
     assert "Traceback" in caplog.text
 
 
@@ -325,11 +325,11 @@ def test_the_process_outlives_damaged_runs(tmp_path, alone):
             except ValueError as error:
                 assert "resume.safetensors" in str(error)
         deadline = time.monotonic() + 120
-        while sound.status != "finished" or any(trainer.standing(run.folder).status != "failed" for run in damaged):
+        while sound.status != "finished" or any(trainer.state(run.folder).status != "failed" for run in damaged):
             assert time.monotonic() < deadline
             time.sleep(0.02)
         for run in damaged:
-            assert str(run.folder / "resume.safetensors") in trainer.standing(run.folder).reason
+            assert str(run.folder / "resume.safetensors") in trainer.state(run.folder).reason
         assert (trainer.pid, trainer.ask("status", sound.folder).status) == (pid, "finished")
         assert (sound.folder / "metrics.jsonl").read_bytes() == alone
     finally:

@@ -11,10 +11,15 @@ from minigpt.corpus.batches import Batch, batch_records
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.loss import position_losses
 from minigpt.tokenizers.byte_bpe import ByteBPE
-from minigpt.training.loop import DivergedError, Evaluation, StepReport, Training, learning_rate, split_loss
+from minigpt.training.loop import DivergedError, Evaluation, StepReport, Training, learning_rate
 
 SIZES = {"vocab_size": 259, "context_length": 16, "width": 8, "heads": 2, "layers": 2, "ffn_width": 12}
 CONFIG = TrainConfig(steps=6, batch_size=3, learning_rate=0.01, evaluate_every=4)
+
+
+def mean_loss(model: MiniGPT, split: Batch) -> float:
+    """As an evaluation scores a split."""
+    return Training(model, split, None, CONFIG).evaluate().train_loss
 
 
 def records(*texts: str) -> Batch:
@@ -233,17 +238,17 @@ def test_evaluating_twice_is_identical_and_the_mode_is_kept():
     assert (first.train_loss, first.validation_loss) == (second.train_loss, second.validation_loss)
     assert all(module.training for module in run.model.modules())
     run.model.eval()
-    assert split_loss(run.model, TRAIN) == first.train_loss
+    assert mean_loss(run.model, TRAIN) == first.train_loss
     assert not any(module.training for module in run.model.modules())
     plain = training(dropout=0.0).evaluate()
     assert (plain.train_loss, plain.validation_loss) == (first.train_loss, first.validation_loss)
 
 
 @torch.no_grad()
-def test_split_loss_is_over_scored_positions():
+def test_a_loss_is_over_scored_positions():
     run = training()
     losses = position_losses(run.model(TRAIN.ids, TRAIN.valid), TRAIN.targets)
-    assert split_loss(run.model, TRAIN) == pytest.approx(losses.nansum().item() / TRAIN.target_count, abs=1e-12)
+    assert mean_loss(run.model, TRAIN) == pytest.approx(losses.nansum().item() / TRAIN.target_count, abs=1e-12)
 
 
 @torch.no_grad()
@@ -252,7 +257,7 @@ def test_a_large_split_is_weighed_across_its_parts():
     large = records(*["abcdefghijklmn"] * 256, *["x"] * 44)
     model = training().model
     losses = position_losses(model(large.ids, large.valid), large.targets)
-    assert split_loss(model, large) == pytest.approx(losses.nansum().item() / large.target_count, abs=1e-12)
+    assert mean_loss(model, large) == pytest.approx(losses.nansum().item() / large.target_count, abs=1e-12)
 
 
 def test_no_validation_records():

@@ -1,24 +1,39 @@
-"""From a preset and a corpus to a run that is ready to step: tokenizer, model config, folder; or back to one."""
+"""From a preset and a corpus to a run that is ready to step: tokenizer, model config, folder; or back to one.
 
+A step frees all its activations, some megabytes each. The C library would give them back to the system, which clears
+every page again before the next step gets it: 5 to 10 % of the time of a step. So it is set to keep them.
+"""
+
+import ctypes
+import platform
 from dataclasses import replace
 from pathlib import Path
 
 import torch
 
-from minigpt.config import TrainConfig
-from minigpt.corpus.corpus import Corpus
+from minigpt.config import ModelConfig, TrainConfig
+from minigpt.corpus.batches import RecordTooLong, batch_records
+from minigpt.corpus.corpus import Corpus, Record
+from minigpt.corpus.length_check import too_long
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
+from minigpt.corpus.windows import window_stream
 from minigpt.limits import limit
+from minigpt.model.gpt import MiniGPT
+from minigpt.model.parameters import shape_only
 from minigpt.model.size_limits import check_model
 from minigpt.presets import Preset
 from minigpt.sentences import Refusal
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import train_tokenizer
-from minigpt.training.loop import Training
-from minigpt.training.runs.info import RunInfo, differences
-from minigpt.training.runs.run import Run, check_fit, prepare
+from minigpt.training.loop import Training, TrainingData
+from minigpt.training.runs.info import RunInfo, RunStatus, differences
+from minigpt.training.runs.resume import restore
+from minigpt.training.runs.run import Run
 from minigpt.training.samples import check_prompts
-from minigpt.training.server.heap import keep_freed_memory
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
+LARGEST = 32 << 20  # bytes: larger pieces are given back as before
+KEPT = 256 << 20  # bytes at the end of the heap that may be unused
 
 
 def new_run(folder: str | Path, preset: Preset, corpus: Corpus, training: TrainConfig) -> tuple[Run, Training]:
@@ -60,8 +75,8 @@ def _check_evaluation(corpus: Corpus, training: TrainConfig) -> None:
     size = sum(len(record.text) for record in corpus.train + corpus.validation)
     if training.evaluation_rows == 0 and size > most:
         raise Refusal(
-            "each evaluation would score all {size:,} characters of the corpus, which is done up "
-            "to {most:,}; set evaluation_rows, such as 200, to score a fixed sample of each split",
+            "each evaluation would score all {size:,} characters of the corpus, at most {most:,} are allowed; "
+            "set evaluation_rows, such as 200, to score a fixed sample of each split",
             size=size,
             most=most,
         )
@@ -73,7 +88,7 @@ def resume_run(
     """A run and its training where it stopped; the parts that are given must be those of the run.
 
     Raises ValueError that names every differing field, for another corpus, tokenizer, model or
-    training config, and for a folder that is no run or holds a damaged resume state.
+    training config, and for a folder that is not a run or has a damaged resume state.
     """
     torch.set_num_threads(1)
     keep_freed_memory()
@@ -102,7 +117,7 @@ def _planned(
         tokenizer = train_tokenizer(preset.tokenizer, train, validation)
     model = replace(preset.model, vocab_size=tokenizer.vocab_size)
     return tokenizer, RunInfo(
-        preset.name, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, status="created"
+        preset.name, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, RunStatus.CREATED
     )
 
 
@@ -110,11 +125,60 @@ def _check_counted(learned: Learned, corpus: Corpus) -> None:
     counted = (learned.counted.train.records, learned.counted.validation.records)
     if counted != (len(corpus.train), len(corpus.validation)):
         raise Refusal(
-            "the tokenizer was learned from {counted} training and {counted2} validation "
-            "records, corpus {name!r} has {count} and {count2}",
-            counted=counted[0],
-            counted2=counted[1],
-            name=corpus.name,
-            count=len(corpus.train),
-            count2=len(corpus.validation),
+            "the tokenizer was learned from {train_learned} training and {validation_learned} validation "
+            "records, corpus {corpus!r} has {train} and {validation}",
+            train_learned=counted[0],
+            validation_learned=counted[1],
+            corpus=corpus.name,
+            train=len(corpus.train),
+            validation=len(corpus.validation),
         )
+
+
+def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
+    """Raises ValueError when a record is too long: the longest, how many more there are, and what can be done."""
+    found = too_long(corpus, tokenizer, context_length)
+    if found.fault:
+        raise RecordTooLong(found.fault, found.needed, context_length)
+
+
+def prepare(run: Run) -> Training:
+    """A training at the step of the run: step 0, or that of its resume state, with nothing lost.
+
+    Raises ValueError when the resume state was written under other settings, naming the fields, and for
+    a model beyond the limits or without the tokenizer's ids, before memory is taken.
+    """
+    info, corpus, tokenizer = run.info, run.corpus(), run.tokenizer()
+    _check_size(run.folder, info.model)
+    if tokenizer.vocab_size > info.model.vocab_size:
+        raise Refusal(
+            "{folder}: tokenizer.json has {found:,} ids, run.json says {expected:,}",
+            folder=run.folder,
+            found=tokenizer.vocab_size,
+            expected=info.model.vocab_size,
+        )
+    train = _encoded(corpus.train, tokenizer, info)
+    validation = _encoded(corpus.validation, tokenizer, info) if corpus.validation else None
+    training = Training(MiniGPT(info.model), train, validation, info.training, tokenizer)
+    restore(run.folder, info, training)
+    return training
+
+
+def _check_size(folder: Path, config: ModelConfig) -> None:
+    try:
+        shape_only(config)
+    except ValueError as error:
+        raise Refusal("{path}: {error}", path=folder / "run.json", error=error) from error
+
+
+def _encoded(records: tuple[Record, ...], tokenizer: Tokenizer, info: RunInfo) -> TrainingData:
+    encode = batch_records if info.training.mode == "records" else window_stream
+    return encode([record.text for record in records], tokenizer, info.model.context_length)
+
+
+def keep_freed_memory() -> None:
+    """Tell the C library, where it is the GNU one; elsewhere nothing happens. Changes no number."""
+    if platform.libc_ver()[0] == "glibc":
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_THRESHOLD, LARGEST)
+        library.mallopt(M_TRIM_THRESHOLD, KEPT)

@@ -1,4 +1,4 @@
-"""A run to take away: its metrics as CSV, or all of it as one zip file."""
+"""Downloads of a run: its metrics as CSV, or all of it as one zip file."""
 
 import csv
 import io
@@ -7,11 +7,11 @@ import zipfile
 from minigpt.training.runs.library import LABEL_FILE
 from minigpt.training.runs.run import Run
 
-LEFT_OUT = (LABEL_FILE, ".writer")  # whose it is, and who writes it, mean nothing elsewhere
+LEFT_OUT = (LABEL_FILE, ".writer")  # its owner and its writer mean nothing elsewhere
 
 
 def metrics_csv(run: Run) -> str:
-    """One line a step, with every digit; evaluations stand in the line of their step, gradient norms by component.
+    """One line a step, with every digit; evaluations are in the line of their step, gradient norms by component.
 
     Columns: step, batch_loss, learning_rate, gradient_norm, scored, train_loss, validation_loss, norm_*.
     """
@@ -34,7 +34,7 @@ def metrics_csv(run: Run) -> str:
 
 
 def run_zip(run: Run) -> bytes:
-    """The run folder under its own name, to be put into another shelf and opened or resumed there."""
+    """The run folder under its own name, to be put into another library and opened or resumed there."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(run.folder.rglob("*")):

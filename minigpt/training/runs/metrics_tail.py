@@ -1,15 +1,15 @@
-"""What a run has reported, for whoever watches: `update` reads only what is new in its folder."""
+"""What a run has reported, for those who watch it: `update` reads only what is new in its folder."""
 
 from pathlib import Path
 
+from minigpt.storage.json_objects import read_lines
 from minigpt.training.loop import Evaluation
-from minigpt.training.runs.run import read_lines
 from minigpt.training.samples import Sample
 
 SPEED_SECONDS = 2.0  # of training time that the speed is taken from
 
 
-class Feed:
+class MetricsTail:
     """The columns of metrics.jsonl, one entry a step, the evaluations and samples. Belongs to one reader."""
 
     def __init__(self, folder: Path):
@@ -28,10 +28,10 @@ class Feed:
         self.samples: dict[int, list[Sample]] = {}  # by step, one for each prompt
         self._read = {"metrics.jsonl": 0, "timing.jsonl": 0, "samples.jsonl": 0}
 
-    def update(self) -> "Feed":
+    def update(self) -> "MetricsTail":
         """Read on; from the beginning when a file has become shorter, as reset and resume make it.
 
-        What a run writes anew after that is bit for bit what stood there, so a file that has grown
+        What a run writes again after that is bit for bit what was there, so a file that has grown
         back in between needs no care.
         """
         if any(self._size(name) < done for name, done in self._read.items()):
@@ -40,7 +40,7 @@ class Feed:
             if "train_loss" in row:
                 self.evaluations.append(Evaluation(**row))
             else:
-                self._take(row)
+                self._add_step(row)
         self.timings += self._new("timing.jsonl")
         for row in self._new("samples.jsonl"):
             self.samples.setdefault(row["step"], []).append(Sample(**row | {"ids": tuple(row["ids"])}))
@@ -71,7 +71,7 @@ class Feed:
             return None
         return (last["step"] - first["step"]) / seconds, (last["positions"] - first["positions"]) / seconds
 
-    def _take(self, row: dict) -> None:
+    def _add_step(self, row: dict) -> None:
         self.steps.append(row["step"])
         self.losses.append(row["loss"])
         self.rates.append(row["learning_rate"])

@@ -6,6 +6,7 @@ replaced as a whole, so that a killed trainer leaves the former state or the new
 """
 
 import json
+import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -13,17 +14,16 @@ import torch
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict, to_dict
 from minigpt.model.checkpoints import packed, stored_name
-from minigpt.sentences import Refusal
+from minigpt.sentences import Refusal, Sentence, say
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.tensors import check_tensors, tensor_file
 from minigpt.training.loop import Training
-from minigpt.training.runs.info import RunInfo, differences
+from minigpt.training.runs.info import RunInfo, RunStatus, differences
 from minigpt.validation import check_float, check_int
 
 FORMAT = "minigpt-resume-1"
 FILE = "resume.safetensors"
 GROWING = ("metrics.jsonl", "timing.jsonl", "samples.jsonl")  # files of a run that grow by whole lines
-DAMAGED = "is damaged"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def read_progress(folder: Path, info: RunInfo) -> Progress | None:
     path = folder / FILE
     if not path.exists():
         return None
-    with tensor_file(path, DAMAGED) as file:
+    with tensor_file(path, _damaged(path)) as file:
         about = file.metadata() or {}
         if about.get("format") != FORMAT:
             raise Refusal("{path} is not a resume state of format {format}", path=path, format=FORMAT)
@@ -70,16 +70,16 @@ def read_progress(folder: Path, info: RunInfo) -> Progress | None:
 
 @torch.no_grad()
 def restore(folder: Path, info: RunInfo, training: Training) -> None:
-    """Put `training`, fresh from the same settings, where the resume state stands; without one it stays fresh.
+    """Put `training`, new from the same settings, at the step of the resume state; without one it stays at step 0.
 
-    Numbers are copied into the tensors that are there: where a tensor lies in memory can decide the
+    Numbers are copied into the tensors that are there: a tensor's place in memory can decide the
     last bit of a product. Raises ValueError as `read_progress` does.
     """
     progress = read_progress(folder, info)
     if progress is None:
         return
     path, wanted = folder / FILE, _tensors(training)
-    with tensor_file(path, DAMAGED) as file:
+    with tensor_file(path, _damaged(path)) as file:
         check_tensors(path, file, wanted)
         for name in wanted.keys() - _generators(training).keys():
             wanted[name].copy_(file.get_tensor(name))
@@ -89,9 +89,14 @@ def restore(folder: Path, info: RunInfo, training: Training) -> None:
     training.evaluated, training.sampled = progress.evaluated, progress.sampled
 
 
+def _damaged(path: Path) -> Sentence:
+    return say("{path} is damaged", path=path)
+
+
 def _tensors(training: Training) -> dict[str, torch.Tensor]:
     optimizer = training.optimizer
-    parts = {"model": optimizer.parameters, "first": optimizer.first, "second": optimizer.second}
+    parameters: dict[str, torch.Tensor] = {**optimizer.parameters}
+    parts = {"model": parameters, "first": optimizer.first, "second": optimizer.second}
     tensors = {
         f"{part}.{stored_name(name)}": tensor.detach()
         for part, group in parts.items()
@@ -109,9 +114,8 @@ def _set_state(path: Path, name: str, generator: torch.Generator, state: torch.T
         generator.set_state(state)
     except RuntimeError as error:
         raise Refusal(
-            "{path} {damaged}: {name} is no state of a generator: {error}",
+            "{path} is damaged: {name} is not the state of a generator: {error}",
             path=path,
-            damaged=DAMAGED,
             name=name,
             error=error,
         ) from error
@@ -123,10 +127,10 @@ def _told(path: Path, about: dict[str, str]) -> tuple[RunInfo, Progress]:
     fingerprint, corpus_hash = about["tokenizer"], about["corpus_hash"]
     try:
         settings = from_dict(ModelConfig, json.loads(model)), from_dict(TrainConfig, json.loads(training))
-        progress = from_dict(Progress, json.loads(progress))
+        read = from_dict(Progress, json.loads(progress))
     except ValueError as error:
-        raise Refusal("{path} {damaged}: {error}", path=path, damaged=DAMAGED, error=error) from error
-    return RunInfo("", *settings, fingerprint, "", corpus_hash, ""), progress
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
+    return RunInfo("", *settings, fingerprint, "", corpus_hash, RunStatus.CREATED), read
 
 
 def _check_progress(path: Path, progress: Progress, steps: int) -> None:
@@ -142,11 +146,59 @@ def _check_progress(path: Path, progress: Progress, steps: int) -> None:
         check_int("positions", progress.positions, least=0)
         if not isinstance(progress.lengths, dict) or progress.lengths.keys() != set(GROWING):
             raise Refusal(
-                "lengths must tell those of {growing}, got {lengths!r:.80}",
-                growing=", ".join(GROWING),
+                "lengths must have those of {names}, got {lengths!r:.80}",
+                names=", ".join(GROWING),
                 lengths=progress.lengths,
             )
         for name, length in progress.lengths.items():
             check_int(f"the length of {name}", length, least=0)
     except ValueError as error:
-        raise Refusal("{path} {damaged}: {error}", path=path, damaged=DAMAGED, error=error) from error
+        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
+
+
+def checkpoint_path(folder: Path, step: int) -> Path:
+    """Where the checkpoint of `step` is."""
+    return folder / "checkpoints" / f"step-{step:06d}.safetensors"
+
+
+def checkpoint_steps(folder: Path) -> tuple[int, ...]:
+    """Steps that have a checkpoint, ascending; files of other names do not count."""
+    names = (path.stem[5:] for path in (folder / "checkpoints").glob("step-*.safetensors"))
+    return tuple(sorted(int(name) for name in names if name.isdecimal()))
+
+
+def cut_back(folder: Path, progress: Progress) -> None:
+    """Make a folder what it was at `progress`: growing files cut, later checkpoints and leftovers removed."""
+    for name in GROWING:
+        path = folder / name
+        if path.exists():
+            os.truncate(path, progress.lengths.get(name, 0))
+    for step in checkpoint_steps(folder):
+        if step > progress.step:
+            checkpoint_path(folder, step).unlink()
+    for leftover in [*folder.glob(".*.*"), *(folder / "checkpoints").glob(".*")]:
+        leftover.unlink(missing_ok=True)
+
+
+def check_whole_lines(path: Path, length: int) -> None:
+    """Raises ValueError unless the first `length` bytes of a growing file are there and end with a line."""
+    size = path.stat().st_size if path.exists() else 0
+    if size < length:
+        raise Refusal(
+            "{path} is damaged: it has {size:,} bytes, but {file} was written when it had {length:,}",
+            path=path,
+            size=size,
+            file=FILE,
+            length=length,
+        )
+    if length == 0:
+        return
+    with path.open("rb") as file:
+        file.seek(length - 1)
+        if file.read(1) != b"\n":
+            raise Refusal(
+                "{path} is damaged: no line ends at byte {length:,}, where {file} was written",
+                path=path,
+                length=length,
+                file=FILE,
+            )

@@ -1,4 +1,4 @@
-"""Run folders: the only channel between a trainer and whoever looks, and the checkpoint store.
+"""Run folders: the only channel between a trainer and its readers, and the checkpoint store.
 
     runs/x/run.json                        configs, corpus hash, tokenizer fingerprint, status
     runs/x/corpus.json, tokenizer.json     what the run was trained on and with
@@ -6,7 +6,7 @@
     runs/x/samples.jsonl                   one object a line for each sample
     runs/x/timing.jsonl                    ten times a second: step, seconds and positions so far
     runs/x/baselines.json                  losses of n-gram counts on the validation positions
-    runs/x/details.json                    the last step in slow motion: batch, loss, norms, moves
+    runs/x/details.json                    the last step in slow motion: batch, loss, norms, updates
     runs/x/checkpoints/step-000100.safetensors
     runs/x/resume.safetensors              where to go on
     runs/x/.writer                         locked by the process that writes
@@ -14,41 +14,33 @@
 The .jsonl files grow by whole lines; all others are replaced as a whole.
 """
 
-import json
 from collections.abc import Generator
 from pathlib import Path
 
 from minigpt.config import ModelConfig, TrainConfig, from_dict
 from minigpt.corpus.baselines import Baselines
-from minigpt.corpus.batches import batch_records
-from minigpt.corpus.corpus import Corpus, Record
-from minigpt.corpus.length_check import too_long
+from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.readers.objects import load_corpus
-from minigpt.corpus.windows import window_stream
 from minigpt.model.checkpoints import Checkpoint, load_checkpoint
-from minigpt.model.gpt import MiniGPT
-from minigpt.model.parameters import shape_only
 from minigpt.sentences import Refusal
 from minigpt.storage.atomic import write_atomic
-from minigpt.storage.json_objects import read_object
+from minigpt.storage.json_objects import read_lines, read_object
 from minigpt.storage.lock import FolderLock, is_held
 from minigpt.tokenizers.base import Tokenizer
 from minigpt.tokenizers.files import load_tokenizer
-from minigpt.training.loop import Evaluation, Report, Split, Training
-from minigpt.training.runs.info import RunInfo, read_info, write_info
-from minigpt.training.runs.resume import FILE, Progress, restore
-from minigpt.training.runs.run_writer import Recorder, checkpoint_path, checkpoint_steps, cut_back, is_power_of_two
+from minigpt.training.loop import Evaluation, Report, Training
+from minigpt.training.runs.info import RunInfo, RunStatus, read_info, write_info, write_status
+from minigpt.training.runs.resume import FILE, Progress, checkpoint_path, checkpoint_steps, cut_back
+from minigpt.training.runs.run_writer import RunWriter
 from minigpt.training.samples import Sample
-
-__all__ = ["Run", "RunInfo", "check_fit", "is_power_of_two", "prepare"]
 
 
 class Run:
-    """A run folder, read afresh at each question. Raises ValueError when the folder is none."""
+    """A run folder, read afresh at each question. Raises ValueError when the folder is not a run."""
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
-        self.info  # noqa: B018  refuse a folder that is no run
+        self.info  # noqa: B018  refuse a folder that is not a run
 
     @classmethod
     def create(
@@ -67,20 +59,21 @@ class Run:
         (folder / "checkpoints").mkdir(parents=True)
         tokenizer.save(folder / "tokenizer.json")
         write_atomic(folder / "corpus.json", corpus.to_json().encode())
-        info = RunInfo(preset, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, "created")
+        info = RunInfo(preset, model, training, tokenizer.fingerprint, corpus.name, corpus.hash, RunStatus.CREATED)
         write_info(folder, info)
         return cls(folder)
 
     @property
     def info(self) -> RunInfo:
+        """What run.json says now."""
         return read_info(self.folder)
 
     @property
-    def status(self) -> str:
+    def status(self) -> RunStatus:
         """As run.json says, but `interrupted` for a run that no process writes although it should be going on."""
         status = self.info.status
-        alone = status in ("running", "paused", "queued") and not is_held(self.folder)
-        return "interrupted" if alone and self.info.status == status else status
+        alone = status.in_trainer and not is_held(self.folder)
+        return RunStatus.INTERRUPTED if alone and self.info.status == status else status
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -88,13 +81,15 @@ class Run:
         return checkpoint_steps(self.folder)
 
     def checkpoint(self, step: int) -> Checkpoint:
-        """The model after `step` updates. Raises ValueError that lists the saved steps if there is none."""
+        """The model after `step` updates. Raises ValueError that lists the saved steps if it was not saved."""
         if step not in self.steps:
+            saved = ", ".join(map(str, self.steps))
+            if not saved:
+                raise Refusal(
+                    "{run} has no checkpoint of step {step}; no step is saved", run=self.folder.name, step=step
+                )
             raise Refusal(
-                "{name} has no checkpoint of step {step}; saved: {listed}",
-                name=self.folder.name,
-                step=step,
-                listed=_listed(self.steps),
+                "{run} has no checkpoint of step {step}; saved: {saved}", run=self.folder.name, step=step, saved=saved
             )
         info = self.info
         return load_checkpoint(checkpoint_path(self.folder, step), info.model, info.tokenizer)
@@ -104,10 +99,10 @@ class Run:
         tokenizer = load_tokenizer(self.folder / "tokenizer.json")
         if tokenizer.fingerprint != self.info.tokenizer:
             raise Refusal(
-                "{folder}: tokenizer.json has fingerprint {fingerprint}, run.json says {tokenizer}",
+                "{folder}: tokenizer.json has fingerprint {fingerprint}, run.json says {expected}",
                 folder=self.folder,
                 fingerprint=tokenizer.fingerprint,
-                tokenizer=self.info.tokenizer,
+                expected=self.info.tokenizer,
             )
         return tokenizer
 
@@ -116,10 +111,10 @@ class Run:
         corpus, info = load_corpus(self.folder / "corpus.json"), self.info
         if corpus.hash != info.corpus_hash:
             raise Refusal(
-                "{folder}: corpus.json has hash {hash}, run.json says {corpus_hash}",
+                "{folder}: corpus.json has hash {found}, run.json says {expected}",
                 folder=self.folder,
-                hash=corpus.hash,
-                corpus_hash=info.corpus_hash,
+                found=corpus.hash,
+                expected=info.corpus_hash,
             )
         return corpus
 
@@ -160,86 +155,20 @@ class Run:
         status becomes `failed` with the reason, and DivergedError goes on to the caller; likewise
         RunWriteError when the folder cannot be written. Closing the iterator leaves a run to resume.
         """
-        with Recorder(self.folder, training) as recorder:
+        with RunWriter(self.folder, training) as writer:
             for report in training.reports():
-                recorder.write(report)
+                writer.write(report)
                 yield report
 
     def reset(self) -> None:
-        """Back to step 0 with the same settings and seeds. Raises ValueError while somebody writes the run."""
+        """Back to step 0 with the same settings and seeds. Raises ValueError while a process writes the run."""
         lock = FolderLock(self.folder)
         try:
             (self.folder / FILE).unlink(missing_ok=True)
             cut_back(self.folder, Progress(step=-1))
-            write_info(self.folder, RunInfo(**vars(self.info) | {"status": "created", "reason": ""}))
+            write_status(self.folder, RunStatus.CREATED)
         finally:
             lock.release()
-
-
-def read_lines(path: Path, start: int = 0) -> tuple[list[dict], int]:
-    """The objects of the whole lines from byte `start` on, and the byte after them; nothing without a file.
-
-    Raises ValueError that names the file for a line that is no JSON object.
-    """
-    if not path.exists():
-        return [], start
-    with path.open("rb") as file:
-        file.seek(start)
-        content = file.read()
-    end = content.rfind(b"\n") + 1
-    return [_row(path, line) for line in content[:end].splitlines()], start + end
-
-
-def _row(path: Path, line: bytes) -> dict:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Refusal("{path} is damaged: {error}", path=path, error=error) from error
-    if not isinstance(row, dict):
-        raise Refusal("{path} is damaged: each line must be an object, got {row!r:.60}", path=path, row=row)
-    return row
-
-
-def check_fit(corpus: Corpus, tokenizer: Tokenizer, context_length: int) -> None:
-    """Raises ValueError when a record is too long: the longest, how many more there are, and what can be done."""
-    if fault := too_long(corpus, tokenizer, context_length).fault:
-        raise Refusal(fault)
-
-
-def prepare(run: Run) -> Training:
-    """A training where the run stands: at step 0, or at its resume state, with nothing lost.
-
-    Raises ValueError when the resume state was written under other settings, naming the fields, and for
-    a model beyond the limits or without the tokenizer's ids, before memory is taken.
-    """
-    info, corpus, tokenizer = run.info, run.corpus(), run.tokenizer()
-    _check_size(run.folder, info.model)
-    if tokenizer.vocab_size > info.model.vocab_size:
-        raise Refusal(
-            "{folder}: tokenizer.json has {vocab_size:,} ids, run.json says {vocab_size2:,}",
-            folder=run.folder,
-            vocab_size=tokenizer.vocab_size,
-            vocab_size2=info.model.vocab_size,
-        )
-    train, validation = (
-        _split(split, tokenizer, info.model.context_length, info.training.mode) if split else None
-        for split in (corpus.train, corpus.validation)
-    )
-    training = Training(MiniGPT(info.model), train, validation, info.training, tokenizer)
-    restore(run.folder, info, training)
-    return training
-
-
-def _check_size(folder: Path, config: ModelConfig) -> None:
-    try:
-        shape_only(config)
-    except ValueError as error:
-        raise Refusal("{folder}: {error}", folder=folder / "run.json", error=error) from error
-
-
-def _split(records: tuple[Record, ...], tokenizer: Tokenizer, context_length: int, mode: str) -> Split:
-    make = {"records": batch_records, "windows": window_stream}[mode]
-    return make([record.text for record in records], tokenizer, context_length)
 
 
 def _listed(steps: tuple[int, ...]) -> str:

@@ -8,32 +8,44 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from types import TracebackType
 
 from minigpt.corpus.baselines import ngram_baselines
 from minigpt.model.checkpoints import save_checkpoint
-from minigpt.sentences import Refusal
+from minigpt.sentences import Refusal, sentence_of
 from minigpt.storage.atomic import write_atomic
 from minigpt.storage.lock import FolderLock
 from minigpt.training.loop import DivergedError, Evaluation, Report, Samples, StepReport, Training, evaluation_rows
-from minigpt.training.runs.info import read_info, write_status
-from minigpt.training.runs.resume import FILE, GROWING, Progress, read_progress, save_state
+from minigpt.training.runs.info import RunStatus, read_info, write_status
+from minigpt.training.runs.resume import (
+    FILE,
+    GROWING,
+    Progress,
+    check_whole_lines,
+    checkpoint_path,
+    checkpoint_steps,
+    cut_back,
+    read_progress,
+    save_state,
+)
 
 FLUSH_SECONDS = 0.1  # readers are at most this far behind
 STATE_SECONDS = 1.0  # at most this much work is lost by a kill, or
 STATE_SHARE = 0.05  # as much as keeps the time spent on resume states below this share
 
 
-class RunWriteError(OSError):
+class RunWriteError(Refusal, OSError):
     """A run folder cannot be written: one sentence with the folder and the reason."""
 
 
-class Recorder:
+class RunWriter:
     """Writes what a training reports, from `with` to its end; holds the folder's lock meanwhile.
 
     Leaving without an exception means finished; by GeneratorExit stopped; by DivergedError or a
-    write error failed, with the reason. After any other exception the last resume state stands.
+    write error failed, with the reason. After any other exception the last resume state stays.
     The trainer process calls `open`, `write_baselines` and `finish`, `stop` or `fail` itself.
     """
 
@@ -42,22 +54,23 @@ class Recorder:
         self.info = read_info(folder)
         self.tokenizer = self.info.tokenizer
 
-    def open(self) -> "Recorder":
-        """Take the folder and cut it back to where the training stands.
+    def open(self) -> "RunWriter":
+        """Lock the folder and cut it back to the step of the training.
 
-        Raises ValueError when the folder is being written by another, or stands at another step.
+        Raises ValueError when the folder is being written by another, or is at another step.
         """
         self.lock = FolderLock(self.folder)
         try:
             progress = self._checked_progress()
             cut_back(self.folder, progress)
             self.files = {name: (self.folder / name).open("a", encoding="utf-8", newline="\n") for name in GROWING}
-            write_status(self.folder, "running")
+            write_status(self.folder, RunStatus.RUNNING)
         except BaseException:
             self.lock.release()
             raise
         self.seconds, self.positions = progress.seconds, progress.positions
-        self.marked = self.flushed = self.saved = time.monotonic()
+        self.flushed = self.saved = time.monotonic()
+        self.marked: float | None = self.saved  # when the clock began, None = it is stopped
         self.cost = 0.0  # seconds of the last resume state
         return self
 
@@ -112,7 +125,7 @@ class Recorder:
             self.files["timing.jsonl"].write(json.dumps(row) + "\n")
             for file in self.files.values():
                 file.flush()
-            if not self.lock.stands():
+            if not self.lock.is_valid():
                 raise FileNotFoundError(self.folder)
         self.flushed = time.monotonic()
 
@@ -134,29 +147,29 @@ class Recorder:
         """Save, say so, and stop the clock until the next report."""
         self.save()
         with self._clear_errors():
-            write_status(self.folder, "paused")
+            write_status(self.folder, RunStatus.PAUSED)
         self.marked = None
 
     def play(self) -> None:
         """Say that the run goes on."""
         with self._clear_errors():
-            write_status(self.folder, "running")
+            write_status(self.folder, RunStatus.RUNNING)
         self.marked = time.monotonic()
 
     def finish(self) -> None:
         """The last step is done."""
-        self._end("finished")
+        self._end(RunStatus.FINISHED)
 
     def stop(self) -> None:
         """Leave a run that can be resumed at this very step."""
-        self._end("stopped")
+        self._end(RunStatus.STOPPED)
 
     def fail(self, reason: str) -> None:
         """Leave the last good state and say why; where even that cannot be written, the caller has the reason."""
         with contextlib.suppress(OSError, ValueError):  # ValueError: a write that failed has closed it
             self.files["metrics.jsonl"].flush()
         with contextlib.suppress(OSError, ValueError):
-            write_status(self.folder, "failed", reason)
+            write_status(self.folder, RunStatus.FAILED, reason)
         self.release()
 
     def release(self) -> None:
@@ -166,7 +179,7 @@ class Recorder:
                 file.close()
         self.lock.release()
 
-    def __enter__(self) -> "Recorder":
+    def __enter__(self) -> "RunWriter":
         self.open()
         try:
             self.write_baselines()
@@ -175,23 +188,25 @@ class Recorder:
             raise
         return self
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self.finish()
         elif kind is GeneratorExit:
             self.stop()
         elif isinstance(error, (DivergedError, RunWriteError)):
-            self.fail(str(error))
+            self.fail(sentence_of(error))
         else:
             self.release()
 
-    def _end(self, status: str) -> None:
+    def _end(self, status: RunStatus) -> None:
         try:
             self.save()
             with self._clear_errors():
                 write_status(self.folder, status)
         except (RunWriteError, ValueError) as failure:
-            self.fail(str(failure))
+            self.fail(sentence_of(failure))
             raise
         self.release()
 
@@ -216,79 +231,33 @@ class Recorder:
                     file=FILE,
                 )
             progress = Progress()
-        there, here = ((one.step, one.evaluated, one.sampled) for one in (progress, training))
-        if there != here:
+        saved, own = ((one.step, one.evaluated, one.sampled) for one in (progress, training))
+        if saved != own:
             raise Refusal(
-                "{folder} stands at step {step}, this training at {step2}; resume the run",
+                "{folder} is at step {there}, this training is at step {here}; resume the run",
                 folder=self.folder,
-                step=progress.step,
-                step2=training.step,
+                there=progress.step,
+                here=training.step,
             )
         for name, length in progress.lengths.items():
-            _check_whole_lines(self.folder / name, length)
+            check_whole_lines(self.folder / name, length)
         return progress
 
     @contextlib.contextmanager
-    def _clear_errors(self):
+    def _clear_errors(self) -> Iterator[None]:
         try:
             yield
         except RunWriteError:
             raise
         except (OSError, ValueError) as error:
-            if not self.lock.stands():
-                raise RunWriteError(f"the run folder {self.folder} was deleted") from error
+            if not self.lock.is_valid():
+                raise RunWriteError("the run folder {folder} was deleted", folder=self.folder) from error
             if isinstance(error, ValueError):
                 raise
             reason = os.strerror(error.errno) if error.errno else str(error)
-            raise RunWriteError(f"cannot write in the run folder {self.folder}: {reason}") from error
-
-
-def cut_back(folder: Path, progress: Progress) -> None:
-    """Make a folder what it was at `progress`: growing files cut, later checkpoints and leftovers removed."""
-    for name in GROWING:
-        path = folder / name
-        if path.exists():
-            os.truncate(path, progress.lengths.get(name, 0))
-    for step in checkpoint_steps(folder):
-        if step > progress.step:
-            checkpoint_path(folder, step).unlink()
-    for leftover in [*folder.glob(".*.*"), *(folder / "checkpoints").glob(".*")]:
-        leftover.unlink(missing_ok=True)
-
-
-def _check_whole_lines(path: Path, length: int) -> None:
-    """Raises ValueError unless the first `length` bytes of a growing file are there and end with a line."""
-    size = path.stat().st_size if path.exists() else 0
-    if size < length:
-        raise Refusal(
-            "{path} is damaged: it has {size:,} bytes, but {file} was written when it had {length:,}",
-            path=path,
-            size=size,
-            file=FILE,
-            length=length,
-        )
-    if length == 0:
-        return
-    with path.open("rb") as file:
-        file.seek(length - 1)
-        if file.read(1) != b"\n":
-            raise Refusal(
-                "{path} is damaged: no line ends at byte {length:,}, where {file} was written",
-                path=path,
-                length=length,
-                file=FILE,
-            )
-
-
-def checkpoint_path(folder: Path, step: int) -> Path:
-    """Where the checkpoint of `step` lies."""
-    return folder / "checkpoints" / f"step-{step:06d}.safetensors"
-
-
-def checkpoint_steps(folder: Path) -> tuple[int, ...]:
-    """Steps that have a checkpoint, ascending; a file of any other name is none of ours."""
-    names = (path.stem[5:] for path in (folder / "checkpoints").glob("step-*.safetensors"))
-    return tuple(sorted(int(name) for name in names if name.isdecimal()))
+            raise RunWriteError(
+                "cannot write in the run folder {folder}: {reason}", folder=self.folder, reason=reason
+            ) from error
 
 
 def is_power_of_two(step: int) -> bool:

@@ -15,11 +15,11 @@ from typing import TextIO
 import torch
 
 from minigpt.storage.subprocesses import lower_priority
-from minigpt.training.server.scheduler import Desk
+from minigpt.training.server.scheduler import Scheduler
 
 
 def serve(commands: TextIO, answers: TextIO) -> None:
-    """Answer and work until `commands` ends or nobody reads `answers`; every run is left to be resumed."""
+    """Answer and work until `commands` ends or `answers` is no longer read; every run is left to be resumed."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(commands, lines), daemon=True).start()
 
@@ -27,38 +27,38 @@ def serve(commands: TextIO, answers: TextIO) -> None:
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    desk = Desk(lambda standing: send({"event": "status"} | standing))
+    scheduler = Scheduler(lambda state: send({"event": "status"} | state))
     try:
         send({"event": "ready", "pid": os.getpid()})
-        while (line := _next(lines, desk)) is not None:
-            send(_answer(desk, line))
+        while (line := _next(lines, scheduler)) is not None:
+            send(_answer(scheduler, line))
     except BrokenPipeError:
-        desk.tell = lambda standing: None
+        scheduler.tell = lambda state: None
     finally:
-        desk.close()
+        scheduler.close()
 
 
-def _next(lines: queue.SimpleQueue, desk: Desk) -> str | None:
-    """The next command; the desk works meanwhile."""
+def _next(lines: queue.SimpleQueue[str | None], scheduler: Scheduler) -> str | None:
+    """The next command; the scheduler works meanwhile."""
     while True:
-        pause = desk.wait()
+        pause = scheduler.wait()
         try:
             return lines.get(block=pause != 0, timeout=pause)
         except queue.Empty:
-            desk.work()
+            scheduler.work()
 
 
-def _answer(desk: Desk, line: str) -> dict:
+def _answer(scheduler: Scheduler, line: str) -> dict:
     try:
         command = json.loads(line)
     except ValueError:
         command = None
     if not isinstance(command, dict):
         return {"id": None, "error": f"a command is one JSON object a line, got {line.strip()[:80]!r}"}
-    return {"id": command.get("id")} | desk.answer(command)
+    return {"id": command.get("id")} | scheduler.answer(command)
 
 
-def _read(commands: TextIO, lines: queue.SimpleQueue) -> None:
+def _read(commands: TextIO, lines: queue.SimpleQueue[str | None]) -> None:
     for line in commands:
         lines.put(line)
     lines.put(None)
@@ -68,9 +68,9 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     lower_priority()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a library prints is no answer
-    sys.stdin.reconfigure(encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is not an answer
+    commands = os.fdopen(sys.stdin.fileno(), encoding="utf-8", closefd=False)
     try:
-        serve(sys.stdin, answers)
+        serve(commands, answers)
     except BrokenPipeError:
         sys.exit(1)

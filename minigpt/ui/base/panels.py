@@ -11,10 +11,3 @@ def tabs(panels: dict[str, Callable[[], object]], key: str) -> None:
         if tab.open:
             with tab:
                 draw()
-
-
-def folded(title: str, draw: Callable[[], object], key: str) -> None:
-    """One panel that folds out below its title."""
-    with st.expander(title, key=key, on_change="rerun") as panel:
-        if panel.open:
-            draw()

@@ -23,7 +23,7 @@ from minigpt.model.loss import position_losses
 from minigpt.model.size_limits import one_at_a_time
 from minigpt.model.trace import Trace
 from minigpt.tokenizers.base import Tokenizer
-from minigpt.training.runs.run_writer import checkpoint_path
+from minigpt.training.runs.resume import checkpoint_path
 from minigpt.ui.base import workspace
 from minigpt.ui.base.byte_lru import ByteLRU
 from minigpt.ui.base.text import t

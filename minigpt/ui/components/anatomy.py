@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from minigpt.sentences import Refusal
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 
@@ -78,13 +79,22 @@ def payload(
 ) -> dict[str, Any]:
     """The JSON the browser gets, checked; see `anatomy`."""
     if tuple(parts) != PARTS:
-        raise ValueError(f"the drawing needs the parts {', '.join(PARTS)} in this order, got {', '.join(parts)}")
+        raise Refusal(
+            "the drawing needs the parts {allowed} in this order, got {given}",
+            allowed=", ".join(PARTS),
+            given=", ".join(parts),
+        )
     for mark in marks:
         if not mark.parts or not set(mark.parts) <= set(PARTS):
-            raise ValueError(f"mark {mark.id!r} is on {list(mark.parts)}; allowed are {', '.join(PARTS)}")
+            raise Refusal(
+                "mark {mark!r} is on {parts}; allowed are {allowed}",
+                mark=mark.id,
+                parts=list(mark.parts),
+                allowed=", ".join(PARTS),
+            )
     queries, keys = heads
     if not 1 <= keys <= queries or queries % keys:
-        raise ValueError(f"key-value heads must divide the {queries} query heads, got {keys}")
+        raise Refusal("key-value heads must divide the {queries} query heads, got {keys}", queries=queries, keys=keys)
     return {
         "label": label,
         "frame": frame,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from minigpt.sentences import Refusal
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 
@@ -33,9 +34,9 @@ class Chip:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"a chip has kind {self.kind!r}; allowed are {', '.join(KINDS)}")
+            raise Refusal("a chip has kind {kind!r}; allowed are {allowed}", kind=self.kind, allowed=", ".join(KINDS))
         if self.tint is not None and not 0 <= self.tint <= 1:
-            raise ValueError(f"a chip has tint {self.tint}; allowed are 0 to 1 or None")
+            raise Refusal("a chip has tint {tint}; allowed are 0 to 1 or None", tint=self.tint)
 
 
 def chips(
@@ -69,9 +70,15 @@ def chips(
 def payload(items: Sequence[Chip], *, label: str, selected: int | None, active: bool, wrap: bool) -> dict[str, Any]:
     """The JSON the browser gets, checked; see `chips` for the meaning and the errors."""
     if selected is not None and not selection.is_index(selected, len(items)):
-        raise ValueError(f"selected chip is {selected}; allowed are 0 to {len(items) - 1} or None")
+        raise Refusal(
+            "selected chip is {selected}; allowed are 0 to {last} or None", selected=selected, last=len(items) - 1
+        )
     if selected is not None and items[selected].kind in UNSELECTABLE:
-        raise ValueError(f"selected chip {selected} is a {items[selected].kind}; only the other kinds can be selected")
+        raise Refusal(
+            "selected chip {selected} is a {kind}; only the other kinds can be selected",
+            selected=selected,
+            kind=items[selected].kind,
+        )
     return {
         "items": [asdict(item) for item in items],
         "label": label,

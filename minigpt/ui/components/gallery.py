@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from minigpt.sentences import Refusal
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 from minigpt.ui.components.packing import pack
-from minigpt.ui.components.words import head_words
+from minigpt.ui.components.texts import head_words
 
 ROUNDING = 1e-5  # a float32 softmax may sum to a little more than 1
 _GALLERY = component("gallery")
@@ -37,9 +38,14 @@ def gallery(
     heads = levels(weights)
     blocks, count, length, _ = heads.shape
     if not _is_head(heads, selected):
-        raise ValueError(f"selected is {selected!r}; allowed are (0..{blocks - 1}, 0..{count - 1})")
+        raise Refusal(
+            "selected is {selected!r}; allowed are (0..{last_block}, 0..{last_head})",
+            selected=selected,
+            last_block=blocks - 1,
+            last_head=count - 1,
+        )
     if mark_row is not None and not selection.is_index(mark_row, length):
-        raise ValueError(f"mark_row is {mark_row!r}; allowed are 0 to {length - 1} or None")
+        raise Refusal("mark_row is {mark_row!r}; allowed are 0 to {last} or None", mark_row=mark_row, last=length - 1)
 
     def accept(choice: Any) -> None:
         if _is_head(heads, choice):
@@ -55,14 +61,14 @@ def levels(weights: Any) -> np.ndarray:
     """Weights as uint8 levels 0..255, checked. Example: `levels(np.full((1, 1, 1, 1), 0.5))` holds 128."""
     array = np.asarray(weights)
     if array.ndim != 4 or array.size == 0 or array.shape[2] != array.shape[3]:
-        raise ValueError(f"weights have shape {array.shape}; it must be (blocks, heads, T, T), none of them 0")
+        raise Refusal("weights have shape {shape}; it must be (blocks, heads, T, T), none of them 0", shape=array.shape)
     if array.dtype == np.uint8:
         return array
     if array.dtype.kind != "f":
-        raise ValueError(f"weights have dtype {array.dtype}; allowed are uint8 and floats")
+        raise Refusal("weights have dtype {dtype}; allowed are uint8 and floats", dtype=array.dtype)
     low, high = float(array.min()), float(array.max())
     if not (low >= -ROUNDING and high <= 1 + ROUNDING):
-        raise ValueError(f"weights run from {low} to {high}; allowed are 0 to 1")
+        raise Refusal("weights run from {low} to {high}; allowed are 0 to 1", low=low, high=high)
     return np.rint(array.clip(0, 1) * 255).astype(np.uint8)
 
 

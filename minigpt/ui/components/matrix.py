@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from minigpt.sentences import Refusal
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 from minigpt.ui.components.packing import pack
-from minigpt.ui.components.words import cell_words
+from minigpt.ui.components.texts import cell_words
 
 PALETTES = ("signed", "attention", "probability")
 _MATRIX = component("matrix")
@@ -90,18 +91,24 @@ def content(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header fields and arrays of the payload, checked; see `matrix`."""
     if (len(rows), len(columns)) != table.shape:
-        raise ValueError(
-            f"{len(rows)} row and {len(columns)} column labels for values of shape {table.shape}; they must agree"
+        raise Refusal(
+            "the numbers of row labels, {rows}, and of column labels, {columns}, must be the shape of values, {shape}",
+            rows=len(rows),
+            columns=len(columns),
+            shape=table.shape,
         )
     if palette not in PALETTES:
-        raise ValueError(f"palette is {palette!r}; allowed are {', '.join(PALETTES)}")
+        raise Refusal("palette is {palette!r}; allowed are {allowed}", palette=palette, allowed=", ".join(PALETTES))
     arrays = {"values": table}
     for name, extra, convert in (("masked", masked, _flags), ("exact", exact, _floats)):
         if extra is not None:
             arrays[name] = convert(extra, name)
             if arrays[name].shape != table.shape:
-                raise ValueError(
-                    f"{name} has shape {arrays[name].shape}; it must be {table.shape}, the shape of values"
+                raise Refusal(
+                    "{name} has shape {shape}; it must be {expected}, the shape of values",
+                    name=name,
+                    shape=arrays[name].shape,
+                    expected=table.shape,
                 )
     return {
         "label": label,
@@ -116,7 +123,7 @@ def _limit(table: np.ndarray, masked: np.ndarray | None, palette: str, limit: fl
     """The value of the strongest color: as given, else from the visible finite values ("signed") or 1."""
     if limit is not None:
         if not (np.isfinite(limit) and limit > 0):
-            raise ValueError(f"limit is {limit}; allowed are finite numbers above 0 or None")
+            raise Refusal("limit is {limit}; allowed are finite numbers above 0 or None", limit=limit)
         return float(limit)
     if palette != "signed":
         return 1.0
@@ -128,28 +135,34 @@ def _floats(values: Any, name: str) -> np.ndarray:
     """`values` as a 2-D, non-empty float32 (kept) or float64 array."""
     array = np.asarray(values)
     if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"{name} has shape {array.shape}; it must have two dimensions and at least one cell")
+        raise Refusal(
+            "{name} has shape {shape}; it must have two dimensions and at least one cell", name=name, shape=array.shape
+        )
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} has dtype {array.dtype}; it must be real numbers")
+        raise Refusal("{name} has dtype {dtype}; it must be real numbers", name=name, dtype=array.dtype)
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
 def _flags(values: Any, name: str) -> np.ndarray:
     array = np.asarray(values)
     if array.dtype != np.bool_:
-        raise ValueError(f"{name} has dtype {array.dtype}; it must be bool")
+        raise Refusal("{name} has dtype {dtype}; it must be bool", name=name, dtype=array.dtype)
     return array.astype(np.uint8)
 
 
 def _check_positions(table: np.ndarray, selected: tuple[int, int] | None, mark_row: int | None, max_cell: int) -> None:
     if selected is not None and not _is_cell(table, selected):
-        raise ValueError(
-            f"selected is {selected!r}; it must be a (row, column) inside {table.shape} whose value is not NaN, or None"
+        raise Refusal(
+            "selected is {selected!r}; it must be a (row, column) inside {shape} whose value is not NaN, or None",
+            selected=selected,
+            shape=table.shape,
         )
     if mark_row is not None and not selection.is_index(mark_row, table.shape[0]):
-        raise ValueError(f"mark_row is {mark_row!r}; allowed are 0 to {table.shape[0] - 1} or None")
+        raise Refusal(
+            "mark_row is {mark_row!r}; allowed are 0 to {last} or None", mark_row=mark_row, last=table.shape[0] - 1
+        )
     if not 4 <= max_cell <= 200:
-        raise ValueError(f"max_cell is {max_cell}; allowed are 4 to 200 pixels")
+        raise Refusal("max_cell is {max_cell}; allowed are 4 to 200 pixels", max_cell=max_cell)
 
 
 def _is_cell(table: np.ndarray, choice: Any) -> bool:

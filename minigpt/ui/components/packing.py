@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from minigpt.sentences import Refusal
+
 KINDS = {"f8": "<f8", "f4": "<f4", "u1": "|u1"}
 
 
@@ -40,5 +42,5 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], changing: 
 
 def _kind(array: np.ndarray) -> str:
     if array.dtype.kind + str(array.dtype.itemsize) not in KINDS:
-        raise ValueError(f"a payload array has dtype {array.dtype}; allowed are float64, float32 and uint8")
+        raise Refusal("a payload array has dtype {dtype}; allowed are float64, float32 and uint8", dtype=array.dtype)
     return array.dtype.kind + str(array.dtype.itemsize)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from minigpt.sentences import Refusal
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
 
@@ -37,15 +38,30 @@ class Box:
 
     def __post_init__(self) -> None:
         if self.palette not in PALETTES:
-            raise ValueError(f"box {self.id!r} has palette {self.palette!r}; allowed are {', '.join(PALETTES)}")
+            raise Refusal(
+                "box {box!r} has palette {palette!r}; allowed are {allowed}",
+                box=self.id,
+                palette=self.palette,
+                allowed=", ".join(PALETTES),
+            )
         if self.role not in ROLES:
-            raise ValueError(f"box {self.id!r} has role {self.role!r}; allowed are {', '.join(ROLES)}")
+            raise Refusal(
+                "box {box!r} has role {role!r}; allowed are {allowed}",
+                box=self.id,
+                role=self.role,
+                allowed=", ".join(ROLES),
+            )
         if self.values is None:
             return
         if not 1 <= len(self.values) <= MOST_VALUES:
-            raise ValueError(f"box {self.id!r} has {len(self.values)} values; allowed are 1 to {MOST_VALUES}")
+            raise Refusal(
+                "box {box!r} has {values} values; allowed are 1 to {most}",
+                box=self.id,
+                values=len(self.values),
+                most=MOST_VALUES,
+            )
         if not all(math.isfinite(value) for value in self.values):
-            raise ValueError(f"box {self.id!r} has a value that is not finite; its strip needs finite numbers")
+            raise Refusal("box {box!r} has a value that is not finite; its strip needs finite numbers", box=self.id)
 
 
 def pipeline(boxes: Sequence[Box], *, key: str, label: str, on_open: Callable[[str], None]) -> None:
@@ -69,7 +85,7 @@ def payload(boxes: Sequence[Box], *, label: str) -> dict[str, Any]:
     """The JSON the browser gets, checked; see `pipeline`."""
     ids = [box.id for box in boxes]
     if not ids or len(set(ids)) < len(ids):
-        raise ValueError(f"boxes have the ids {ids}; there must be at least one and none twice")
+        raise Refusal("boxes have the ids {ids}; there must be at least one and none twice", ids=ids)
     return {"label": label, "boxes": [_plain(box) for box in boxes]}
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from minigpt.sentences import Refusal
 from minigpt.ui.components import selection
 from minigpt.ui.components.assets import component
-from minigpt.ui.components.words import copy_words
+from minigpt.ui.components.texts import copy_words
 
 KINDS = ("text", "number", "share", "bar", "words")
 SHARED = ("share", "bar")  # kinds with shares
@@ -34,13 +35,28 @@ class Column:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ValueError(f"column {self.name!r} has kind {self.kind!r}; allowed are {', '.join(KINDS)}")
+            raise Refusal(
+                "column {name!r} has kind {kind!r}; allowed are {allowed}",
+                name=self.name,
+                kind=self.kind,
+                allowed=", ".join(KINDS),
+            )
         if self.kind in SHARED and len(self.shares) != len(self.cells):
-            raise ValueError(f"column {self.name!r} has {len(self.shares)} shares for {len(self.cells)} cells")
+            raise Refusal(
+                "column {name!r} has {shares} shares for {cells} cells",
+                name=self.name,
+                shares=len(self.shares),
+                cells=len(self.cells),
+            )
         if self.kind == "share" and None in self.shares:
-            raise ValueError(f"column {self.name!r} of kind 'share' has a share of None; only kind 'bar' may")
+            raise Refusal("column {name!r} of kind 'share' has a share of None; only kind 'bar' may", name=self.name)
         if self.exact and len(self.exact) != len(self.cells):
-            raise ValueError(f"column {self.name!r} has {len(self.exact)} exact texts for {len(self.cells)} cells")
+            raise Refusal(
+                "column {name!r} has {exact} exact texts for {cells} cells",
+                name=self.name,
+                exact=len(self.exact),
+                cells=len(self.cells),
+            )
 
 
 def table(
@@ -85,12 +101,12 @@ def payload(
     """The JSON the browser gets, checked; see `table` for the meaning and the errors."""
     lengths = {len(column.cells) for column in columns}
     if len(lengths) != 1:
-        raise ValueError(f"a table needs columns of one length, got the lengths {sorted(lengths)}")
+        raise Refusal("a table needs columns of one length, got the lengths {lengths}", lengths=sorted(lengths))
     rows = lengths.pop()
     if selected is not None and not selection.is_index(selected, rows):
-        raise ValueError(f"selected row is {selected!r}; allowed are 0 to {rows - 1} or None")
+        raise Refusal("selected row is {selected!r}; allowed are 0 to {last} or None", selected=selected, last=rows - 1)
     if wrong := [row for row in faint if not selection.is_index(row, rows)]:
-        raise ValueError(f"faint row is {wrong[0]!r}; allowed are 0 to {rows - 1}")
+        raise Refusal("faint row is {row!r}; allowed are 0 to {last}", row=wrong[0], last=rows - 1)
     return {
         "label": label,
         "selected": selected,

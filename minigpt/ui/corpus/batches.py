@@ -32,7 +32,10 @@ def draw_lengths(learned: Learned | None, plan: Advice) -> None:
         return
     counts, edges = histogram(lengths)
     st.caption(t("Training records by their tokens"))
-    chart = lengths_chart(counts.tolist(), edges.tolist(), plan.context_length if plan.mode == "records" else None)
+    context = plan.context_length if plan.mode == "records" else None
+    chart = lengths_chart(
+        counts.tolist(), edges.tolist(), plan.context_length if plan.mode == "records" else None, t("tokens")
+    )
     alt = t("Tokens of the training records: {least} to {most}", least=int(lengths.min()), most=int(lengths.max()))
     st.echarts_chart(chart, key="corpus_lengths", height=HEIGHT, alt=alt)
 

@@ -1,10 +1,10 @@
 """The corpus in numbers, and the button that leads to a run."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
-from minigpt.config import TokenizerConfig
 from minigpt.corpus.advice import Advice
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
@@ -12,13 +12,14 @@ from minigpt.ui.base import workspace
 from minigpt.ui.base.text import plain, t
 from minigpt.ui.corpus import plan as corpus_plan
 from minigpt.ui.shared import corpora
-from minigpt.ui.training import settings as training_settings
 
 GO = "corpus_goes_on"  # session: the button was pressed in this run of the page
 
 
-def draw(choice: corpora.Choice, plan: Advice, learned: Learned | None) -> None:
-    """Six numbers, then what the button will do."""
+def draw(
+    choice: corpora.Choice, plan: Advice, learned: Learned | None, on_train: Callable[[corpora.Choice, Advice], None]
+) -> None:
+    """Six numbers, then a button that passes the plan to `on_train`, and what that will do."""
     corpus = corpora.loaded(choice)
     records, characters, size, tokens, ratio, ids = st.columns([1.3, 1, 1, 1, 1, 1])
     records.metric(t("Training + validation"), _parts(corpus))
@@ -36,7 +37,7 @@ def draw(choice: corpora.Choice, plan: Advice, learned: Learned | None) -> None:
         icon=":material/model_training:",
         key="corpus_train",
         on_click=_go,
-        args=(choice, plan.tokenizer),
+        args=(choice, plan, on_train),
         width="stretch",
     )
     about.caption(plain(corpus_plan.sentences(plan)))
@@ -47,8 +48,8 @@ def went_on() -> bool:
     return st.session_state.pop(GO, False)
 
 
-def _go(choice: corpora.Choice, config: TokenizerConfig) -> None:
-    training_settings.fit(choice, corpus_plan.of(choice, config))
+def _go(choice: corpora.Choice, plan: Advice, on_train: Callable[[corpora.Choice, Advice], None]) -> None:
+    on_train(choice, corpus_plan.of(choice, plan.tokenizer))
     workspace.choose(run=None)
     st.session_state[GO] = True
 

@@ -78,13 +78,13 @@ def _duplicates(split: CorpusSplit) -> None:
 
 def _controls(choice: Choice, split: CorpusSplit) -> None:
     options = corpus_own.choices(choice).split
-    if split.kind == "file" or options.anew:
-        _put(choice, "anew", options.anew)
+    if split.kind == "file" or options.resplit:
+        _put(choice, "resplit", options.resplit)
         st.toggle(
             t("Make a new split, in place of the file's own split"),
-            key=_key(choice, "anew"),
+            key=_key(choice, "resplit"),
             on_change=_take,
-            args=(choice, "anew"),
+            args=(choice, "resplit"),
         )
         if split.kind == "file":
             return

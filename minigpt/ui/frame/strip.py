@@ -15,7 +15,7 @@ from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.record import record_box
 from minigpt.ui.frame import playback
 from minigpt.ui.shared import examples, open_run
-from minigpt.ui.training.words import run_title
+from minigpt.ui.shared.run_titles import run_title
 
 SAMPLES = (
     "The key is blue. Answer: blue.",
@@ -53,10 +53,10 @@ def _said(error: ValueError) -> ValueError | str:
     """What is wrong with the record of the workspace."""
     if isinstance(error, RecordTooLong):
         return t(
-            "The record needs {needed} positions; the context length is {context}: leave out about {more} tokens",
-            needed=f"{error.needed:,}",
-            context=f"{error.context:,}",
-            more=f"{error.needed - error.context:,}",
+            "The record needs {needed:,} positions; the context length is {context:,}: leave out about {more:,} tokens",
+            needed=error.needed,
+            context=error.context,
+            more=error.needed - error.context,
         )
     return error if workspace.current().text else t("The record is empty; type at least one character")
 
@@ -116,7 +116,7 @@ def _controls(view: View | None) -> None:
     with record:
         note = ""
         if view is not None:
-            note = t("{length} of {context} positions", length=view.length, context=f"{view.context:,}")
+            note = t("{length} of {context:,} positions", length=view.length, context=view.context)
         record_box(
             space.text,
             key="record",

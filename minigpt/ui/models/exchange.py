@@ -11,7 +11,7 @@ from minigpt.training.runs.run import Run
 from minigpt.ui.base import browser, messages
 from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.models import imports as models_imports
-from minigpt.ui.training.words import source_title
+from minigpt.ui.shared.run_titles import source_title
 
 SAID = "export_said"  # session: (it worked, what the last button did)
 OUT = "export_out"

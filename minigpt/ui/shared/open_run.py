@@ -1,4 +1,4 @@
-"""From a run to the pages that look into it and let it speak, with a record and a prompt that it can read."""
+"""From a run to the pages that inspect it and generate with it, with a record and a prompt that it can read."""
 
 import streamlit as st
 
@@ -21,17 +21,17 @@ def follow() -> None:
         st.switch_page(page)
 
 
-def draw(id: str, best: int | None) -> None:
-    """Two buttons in a row that is there, in use as soon as the run has saved a step.
+def draw(run_id: str, best: int | None) -> None:
+    """Two buttons, enabled as soon as the run has saved a step.
 
     They open the step `best`, that of the lowest validation loss, if it is saved; the last one otherwise.
     """
     if GOING_TO in st.session_state:
         st.rerun()
-    saved = Run(run_folder(id)).steps
+    saved = Run(run_folder(run_id)).steps
     step = best if best in saved else saved[-1] if saved else None
-    _button(id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step, best)
-    _button(id, "look", t("Look inside"), "visibility", "pages/overview.py", step, best)
+    _button(run_id, "speak", t("Let it speak"), "casino", "pages/sampling.py", step, best)
+    _button(run_id, "look", t("Look inside"), "visibility", "pages/overview.py", step, best)
 
 
 def look_at(name: str, step: int | None = None) -> None:
@@ -42,7 +42,7 @@ def look_at(name: str, step: int | None = None) -> None:
     workspace.choose(model=name, step=step, block=0, head=0)
     if not name.startswith(RUN_PREFIX):
         return
-    run, text = source_run(name), workspace.current().text
+    run, text = _run(name), workspace.current().text
     tokenizer, context_length = run.tokenizer(), run.info.model.context_length
     own = [record.text for record in training_records(name)]
     typed = text != workspace.DEFAULT_TEXT or text in own
@@ -51,11 +51,17 @@ def look_at(name: str, step: int | None = None) -> None:
         workspace.choose(text=found[0] if found else text)
 
 
+def _run(name: str) -> Run:
+    run = source_run(name)
+    assert run is not None  # the name has RUN_PREFIX
+    return run
+
+
 def first_prompt(name: str) -> str:
     """What the sampling page begins with: for a run, a common beginning of what it was trained on."""
     if not name.startswith(RUN_PREFIX):
         return PROMPT
-    return _start(name, source_run(name).info.corpus_hash)
+    return _start(name, _run(name).info.corpus_hash)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -63,17 +69,29 @@ def _start(name: str, corpus_hash: str) -> str:
     return common_start(Corpus(name, training_records(name)[:1000]))
 
 
-def _button(id: str, key: str, label: str, icon: str, page: str, step: int | None, best: int | None) -> None:
-    help = None
-    if step is not None:
-        text = "At its best step, {step}" if step == best else "At step {step}"
-        help = t(text + ", in place of the model above; the slider there has the other saved steps.", step=f"{step:,}")
+def _button(run_id: str, key: str, label: str, icon: str, page: str, step: int | None, best: int | None) -> None:
+    hint = None
+    if step is not None and step == best:
+        hint = t(
+            "At its best step, {step:,}, in place of the model above; the slider there has the other saved steps.",
+            step=step,
+        )
+    elif step is not None:
+        hint = t(
+            "At step {step:,}, in place of the model above; the slider there has the other saved steps.",
+            step=step,
+        )
     st.button(
-        label, key=f"train_{key}", icon=f":material/{icon}:", disabled=step is None, help=help,
-        on_click=_go, args=(id, page, step),
-    )  # fmt: skip
+        label,
+        key=f"train_{key}",
+        icon=f":material/{icon}:",
+        disabled=step is None,
+        help=hint,
+        on_click=_go,
+        args=(run_id, page, step),
+    )
 
 
-def _go(id: str, page: str, step: int) -> None:
-    look_at(f"{RUN_PREFIX}{id}", step)
+def _go(run_id: str, page: str, step: int) -> None:
+    look_at(f"{RUN_PREFIX}{run_id}", step)
     st.session_state[GOING_TO] = page

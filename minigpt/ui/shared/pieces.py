@@ -19,14 +19,14 @@ def labels_of(view: View) -> tuple[str, ...]:
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _labels(fingerprint: str, size: int, _tokenizer: Tokenizer) -> tuple[str, ...]:
     known = min(size, _tokenizer.vocab_size)  # a second for 50,000 ids, so once a tokenizer
-    return (*map(_tokenizer.piece_label, range(known)), *(f"‹id {id}›" for id in range(known, size)))
+    return (*map(_tokenizer.piece_label, range(known)), *(f"‹id {token}›" for token in range(known, size)))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def byte_ids(fingerprint: str, _tokenizer: Tokenizer) -> dict[int, int]:
-    """The id of each byte by itself, for tokenizers that begin with bytes."""
-    single = ((_tokenizer.piece_bytes(id), id) for id in range(_tokenizer.vocab_size))
-    return {piece[0]: id for piece, id in single if len(piece) == 1 and _tokenizer.merge_rank(id) is None}
+    """The id of each single byte, for tokenizers that begin with bytes."""
+    found = ((_tokenizer.piece_bytes(token), token) for token in range(_tokenizer.vocab_size))
+    return {piece[0]: token for piece, token in found if len(piece) == 1 and _tokenizer.merge_rank(token) is None}
 
 
 def search(labels: Sequence[str], query: str) -> list[int]:
@@ -42,7 +42,7 @@ def search(labels: Sequence[str], query: str) -> list[int]:
     number = [int(query)] if query.isascii() and query.isdecimal() and int(query[:12]) < len(labels) else []
     found: tuple[list[int], ...] = ([], [], [])
     for wanted in dict.fromkeys((query, visible_label(query.encode()))):
-        for id, label in enumerate(labels):
+        for token, label in enumerate(labels):
             if wanted in label:
-                found[0 if label == wanted else 1 if label.startswith(wanted) else 2].append(id)
+                found[0 if label == wanted else 1 if label.startswith(wanted) else 2].append(token)
     return list(dict.fromkeys((*number, *found[0], *found[1], *found[2])))

@@ -32,7 +32,9 @@ def draw_curve(tokens: list[int], size: int, wanted: int) -> None:
     st.caption(t("Bytes a token after each merge, on the training texts"))
     ratio = size / tokens[-1] if tokens else 1.0
     alt = t("Compression: {ratio:.2f} bytes a token after {merges} merges", ratio=ratio, merges=len(tokens))
-    st.echarts_chart(compression_chart(tokens, size, wanted), key="tokenizer_curve", height=HEIGHT, alt=alt)
+    st.echarts_chart(
+        compression_chart(tokens, size, wanted, t("merges")), key="tokenizer_curve", height=HEIGHT, alt=alt
+    )
 
 
 def draw_merges(rows: list[dict], title: str) -> None:

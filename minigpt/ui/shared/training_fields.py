@@ -9,8 +9,11 @@ from typing import Any
 import streamlit as st
 
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig
+from minigpt.corpus.advice import Advice
 from minigpt.presets import SEPARATOR, Preset, preset, shape_name
 from minigpt.ui.base.text import plain, t, translate
+from minigpt.ui.shared import corpora
+from minigpt.ui.shared.corpus_fit import advice_for
 from minigpt.validation import Setting, settings_of
 
 PARTS = {"training": TrainConfig, "model": ModelConfig, "tokenizer": TokenizerConfig}
@@ -81,6 +84,24 @@ def hand_over(name: str, config: ModelConfig) -> None:
     for field in (*FIRST, *SHAPE, *MORE):
         if field in values:
             st.session_state[key_of(base, field)] = values[field]
+
+
+def fit(choice: corpora.Choice, advice: Advice | None = None) -> None:
+    """Set what a first run on this corpus does best with, or what was advised, before the widgets are drawn."""
+    advice = advice or advice_for(choice)
+    st.session_state["train_preset"] = advice.preset
+    values: dict[str, Any] = {
+        "kind": advice.tokenizer.kind,
+        "mode": advice.mode,
+        "context_length": advice.context_length,
+        "evaluation_rows": advice.evaluation_rows,
+    }
+    if advice.tokenizer.kind == "byte_bpe":
+        values["merges"] = advice.tokenizer.merges
+    for name, value in values.items():
+        st.session_state[key_of(preset(advice.preset), name)] = value
+    st.session_state[FITTED] = choice.key
+    st.session_state[UNFOLDED] = True
 
 
 def shaped(base: Preset) -> Preset:

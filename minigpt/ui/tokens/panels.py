@@ -10,7 +10,7 @@ from minigpt.ui.base.text import t, tn
 from minigpt.ui.base.view import View
 from minigpt.ui.components.chips import Chip, chips
 from minigpt.ui.components.table import table
-from minigpt.ui.tokens.reading import byte_text, target_columns, typed_specials
+from minigpt.ui.tokens.token_facts import byte_text, target_columns, typed_specials
 
 DRAWN = 64  # slots of a long context
 
@@ -55,12 +55,18 @@ def slots(view: View) -> None:
         ),
     )
     st.plotly_chart(figure, key="slots", config=chart_config("slots"), alt=t("The slots of the record"))
-    caption = t(
-        "Slate: ids the model reads. Amber: ids it has to predict, the same row one slot to the left. Hatched: "
-        "padding, which no position reads and no loss counts.",
-    )
-    if drawn < context:
-        caption += " " + t("Slots {first} to {last} are not drawn: padding too.", first=drawn, last=context - 1)
+    if drawn == context:
+        caption = t(
+            "Slate: ids the model reads. Amber: ids it has to predict, the same row one slot to the left. Hatched: "
+            "padding, which no position reads and no loss counts."
+        )
+    else:
+        caption = t(
+            "Slate: ids the model reads. Amber: ids it has to predict, the same row one slot to the left. Hatched: "
+            "padding, which no position reads and no loss counts. Slots {first} to {last} are not drawn: padding too.",
+            first=drawn,
+            last=context - 1,
+        )
     st.caption(caption)
     total = sum(view.losses)
     right, false = st.columns(2)

@@ -9,7 +9,7 @@ from minigpt.ui.base import messages
 from minigpt.ui.base.text import t, tn, translate
 from minigpt.ui.base.view import View
 from minigpt.ui.components.chips import Chip, chips
-from minigpt.ui.tokens.reading import ReplayState, byte_text, replay, split_characters
+from minigpt.ui.tokens.token_facts import ReplayState, byte_text, replay, split_characters
 
 STEP, OF = "replay_step", "replay_of"
 MOST_SPLIT = 8  # characters explained

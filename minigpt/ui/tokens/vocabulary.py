@@ -9,7 +9,7 @@ import streamlit as st
 from minigpt.ui.base.text import t
 from minigpt.ui.base.view import View
 from minigpt.ui.shared.pieces import LISTED, labels_of, search
-from minigpt.ui.tokens.reading import vocabulary_rows
+from minigpt.ui.tokens.token_facts import vocabulary_rows
 
 PAGE = 200  # ids of a large vocabulary in the table at once
 

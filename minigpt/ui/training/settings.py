@@ -1,12 +1,13 @@
-"""The settings of the next run: corpus, preset, the few fields one changes most, all others on request."""
+"""The settings of the next run: corpus, preset, the few fields that change most often, all others on request."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import log
+from typing import Any
 
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
-from minigpt.corpus.advice import Advice
 from minigpt.corpus.corpus import Corpus
 from minigpt.corpus.library import FIRST as FIRST_CORPUS
 from minigpt.corpus.tokenizer_jobs.jobs import Learned
@@ -18,7 +19,8 @@ from minigpt.training.samples import common_start
 from minigpt.ui.base import messages
 from minigpt.ui.base.text import plain, t, translate
 from minigpt.ui.shared import corpora, tokenizing
-from minigpt.ui.shared.corpus_fit import advice_for, fit_fault
+from minigpt.ui.shared.corpus_fit import fit_fault
+from minigpt.ui.shared.run_titles import shape_words
 from minigpt.ui.shared.training_fields import (
     FIRST,
     FITTED,
@@ -27,6 +29,7 @@ from minigpt.ui.shared.training_fields import (
     SHAPE,
     UNFOLDED,
     field,
+    fit,
     in_columns,
     key_of,
     note,
@@ -35,14 +38,13 @@ from minigpt.ui.shared.training_fields import (
     value_of,
 )
 from minigpt.ui.training import waiting as training_waiting
-from minigpt.ui.training.words import shape_words
 
 
-def draw(on_start, folded: bool = False) -> None:
-    """One row with Start, the rest in an expander; all in one expander if `folded`, as a run is looked at.
+def draw(on_start: Callable[[], None], folded: bool = False) -> None:
+    """One row with Start, the rest in an expander; all in one expander if `folded`, as a run is watched.
 
-    What is folded away is not on the page at all: the browser goes over every element whenever the panel looks
-    at the run. `on_start` is the callback of the button.
+    What is folded away is not on the page at all: the browser goes over every element at each update of the
+    panel. `on_start` is the callback of the button.
     """
     choice = corpora.current()
     if gone := corpora.gone():
@@ -59,17 +61,17 @@ def draw(on_start, folded: bool = False) -> None:
 
 
 def fold() -> None:
-    """In a callback: a run was started, its curve is what is looked at."""
+    """In a callback: a run was started, its curve is what matters now."""
     st.session_state[UNFOLDED] = False
 
 
-def _draw(choice: corpora.Choice, on_start) -> None:
-    which, name, steps, rate, start = st.columns([2.2, 1.6, 1.3, 1.3, 1.4], vertical_alignment="bottom")
+def _draw(choice: corpora.Choice, on_start: Callable[[], None]) -> None:
+    which, presets, steps, rate, start = st.columns([2.2, 1.6, 1.3, 1.3, 1.4], vertical_alignment="bottom")
     with which:
         _corpus_box(choice)
-    with name:
-        help = t("The settings of the source texts. Everything else follows from them.")
-        st.selectbox(t("Preset"), tuple(PRESETS), key="train_preset", persist_state="session", help=help)
+    with presets:
+        hint = t("The settings of the source texts. Everything else follows from them.")
+        st.selectbox(t("Preset"), tuple(PRESETS), key="train_preset", persist_state="session", help=hint)
     base = shaped(preset(st.session_state["train_preset"]))
     for column, name in ((steps, "steps"), (rate, "learning_rate")):
         with column:
@@ -84,9 +86,15 @@ def _draw(choice: corpora.Choice, on_start) -> None:
         messages.problem(fault)
     with start:
         st.button(
-            t("Start"), type="primary", key="train_start", shortcut="S", width="stretch", icon=":material/play_arrow:",
-            disabled=bool(faults) or training_waiting.STATE in st.session_state, on_click=on_start,
-        )  # fmt: skip
+            t("Start"),
+            type="primary",
+            key="train_start",
+            shortcut="S",
+            width="stretch",
+            icon=":material/play_arrow:",
+            disabled=bool(faults) or training_waiting.STATE in st.session_state,
+            on_click=on_start,
+        )
     st.caption(plain(_about(choice, base if chosen_preset is None else chosen_preset)))
     if chosen_preset is not None:
         training_waiting.draw(choice, chosen_preset.tokenizer, on_start)
@@ -97,7 +105,7 @@ def chosen() -> tuple[Preset | None, list[str]]:
     base = shaped(preset(st.session_state["train_preset"]))
     values = {name: value_of(base, name) for name in (*FIRST, *SHAPE, *MORE)}
     values["sample_prompts"] = _prompts_of(base)
-    parts = {part: {} for part in PARTS}
+    parts: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
     for name, value in values.items():
         parts[part_of(name)][name] = value
     found, faults = settle(base, *(parts[part] for part in PARTS))
@@ -112,7 +120,7 @@ def corpus() -> Corpus:
 
 
 def run_name() -> str:
-    """What the next run is called: as typed, else by its corpus unless that is the one of the shipped run."""
+    """The name of the next run: as typed, else that of its corpus unless that is the one of the shipped run."""
     typed, choice = st.session_state.get("train_name") or "", corpora.current()
     return typed if typed or choice.key == FIRST_CORPUS else corpus().name[:NAME_CHARACTERS]
 
@@ -130,33 +138,23 @@ def tokenizer(found: Preset) -> Learned | None:
     return learned
 
 
-def settle(base: Preset, training: dict, model: dict, tokenizer: dict | None = None) -> tuple[Preset | None, list[str]]:
+def settle(
+    base: Preset, training: dict[str, Any], model: dict[str, Any], tokenizer: dict[str, Any] | None = None
+) -> tuple[Preset | None, list[str]]:
     """The preset with these fields; or None, and a sentence for each part that is wrong.
 
     The hidden layers keep their ratio to the width.
     """
     if "width" in model:
         model = model | {"ffn_width": model["width"] * base.model.ffn_width // base.model.width}
-    parts, faults = {}, []
+    parts: dict[str, Any] = {}
+    faults: list[str] = []
     for part, values in (("training", training), ("model", model), ("tokenizer", tokenizer or {})):
         try:
             parts[part] = replace(getattr(base, part), **values)
         except ValueError as error:
-            faults.append(str(error))
+            faults.append(translate(error))
     return (None, faults) if faults else (replace(base, **parts), [])
-
-
-def fit(choice: corpora.Choice, advice: Advice | None = None) -> None:
-    """Set what a first run on this corpus does best with, or what was advised, before the widgets are drawn."""
-    advice = advice or advice_for(choice)
-    st.session_state["train_preset"] = advice.preset
-    values = {"kind": advice.tokenizer.kind, "mode": advice.mode, "context_length": advice.context_length}
-    if advice.tokenizer.kind == "byte_bpe":
-        values["merges"] = advice.tokenizer.merges
-    for name, value in (values | {"evaluation_rows": advice.evaluation_rows}).items():
-        st.session_state[key_of(preset(advice.preset), name)] = value
-    st.session_state[FITTED] = choice.key
-    st.session_state[UNFOLDED] = True
 
 
 def _fit_to(choice: corpora.Choice) -> None:
@@ -170,12 +168,16 @@ def _corpus_box(choice: corpora.Choice) -> None:
     titles = {other.key: other.title for other in corpora.choices() if other.ready or other.key == choice.key}
     st.session_state["train_corpus"] = choice.key
     st.selectbox(
-        t("Corpus"), list(titles), key="train_corpus", format_func=titles.get, on_change=_take_corpus,
+        t("Corpus"),
+        list(titles),
+        key="train_corpus",
+        format_func=titles.__getitem__,
+        on_change=_choose_corpus,
         help=t("Shipped ones and yours; bring a file on the Corpus page. The settings follow the corpus."),
-    )  # fmt: skip
+    )
 
 
-def _take_corpus() -> None:
+def _choose_corpus() -> None:
     corpora.choose(st.session_state["train_corpus"])
 
 
@@ -196,12 +198,12 @@ def _unfitting(found: Preset) -> str:
     """Why this corpus cannot be trained with these settings, "" if it can as far as is known."""
     choice = corpora.current()
     if not choice.ready:
-        return t("The corpus {corpus} is not ready: say on the Corpus page how it is read.", corpus=choice.title)
+        return t("The corpus {corpus} is not ready: choose on the Corpus page how to read it.", corpus=choice.title)
     try:
         check_model(replace(found.model, vocab_size=_vocab_size(choice, found.tokenizer)))
         return fit_fault(choice, found)
     except ValueError as error:
-        return str(error)
+        return translate(error)
 
 
 def _vocab_size(choice: corpora.Choice, config: TokenizerConfig) -> int:
@@ -219,34 +221,51 @@ def _about(choice: corpora.Choice, found: Preset) -> str:
     if not choice.ready:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)
-    text = "Corpus {corpus}: {train} training and {validation} validation records."
-    if records.is_one_text:
-        text = "Corpus {corpus}: one text, " + (
-            "whose end validates." if records.validation else "all of it for training."
-        )
-    sizes = {"train": f"{len(records.train):,}", "validation": f"{len(records.validation):,}"}
-    said.append(t(text, corpus=records.name, **sizes))
+    said.append(_about_corpus(records))
     if learned is None:
-        said.append(t("Its tokenizer is learned first, in a process of its own; the run begins when it is there."))
+        said.append(t("Its tokenizer is learned first, in a separate process; then the run begins."))
         return " ".join(said)
     size = learned.tokenizer.vocab_size
     count = parameter_count(replace(found.model, vocab_size=size))
-    said.append(t("{count} parameters; {size} ids, so guessing costs {loss:.3f} nats.",
-                  count=f"{count:,}", size=f"{size:,}", loss=log(size)))  # fmt: skip
+    said.append(
+        t(
+            "{parameters:,} parameters; {size:,} ids, so guessing costs {loss:.3f} nats.",
+            parameters=count,
+            size=size,
+            loss=log(size),
+        )
+    )
     return " ".join(said)
+
+
+def _about_corpus(corpus: Corpus) -> str:
+    train, validation = len(corpus.train), len(corpus.validation)
+    if not corpus.is_one_text:
+        return t(
+            "Corpus {corpus}: {train:,} training and {validation:,} validation records.",
+            corpus=corpus.name,
+            train=train,
+            validation=validation,
+        )
+    if validation:
+        return t("Corpus {corpus}: one text, and its end is for validation.", corpus=corpus.name)
+    return t("Corpus {corpus}: one text, all of it for training.", corpus=corpus.name)
 
 
 def _prompts(base: Preset) -> None:
     key = _prompts_key(base)
     st.session_state[key] = _prompts_of(base)
     st.text_area(
-        t("Sample prompts, one a line"), key=key, height=90, persist_state="session",
-        help=t("Every so many steps the run goes on from each of them, with the same seed. Empty: from nothing."),
-    )  # fmt: skip
+        t("Sample prompts, one a line"),
+        key=key,
+        height=90,
+        persist_state="session",
+        help=t("At regular steps the run continues each of them, with the same seed. Empty: it begins with nothing."),
+    )
 
 
 def _prompts_of(base: Preset) -> str:
-    """What the samples go on from; at first a beginning that the corpus knows."""
+    """What the samples continue; at first a common beginning in the corpus."""
     default = "" if not corpora.current().ready else base.training.sample_prompts or common_start(corpus())
     return st.session_state.get(_prompts_key(base), default)
 

@@ -1,10 +1,12 @@
-"""Start on a large corpus: its tokenizer is learned first, then the run begins by itself."""
+"""Start on a large corpus: its tokenizer is learned first, then the run begins."""
+
+from collections.abc import Callable
 
 import streamlit as st
 
 from minigpt.config import TokenizerConfig
 from minigpt.ui.base import messages
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, translate
 from minigpt.ui.shared import tokenizing
 from minigpt.ui.shared.corpora import Choice
 from minigpt.ui.shared.tokenizer_progress import draw_progress
@@ -17,8 +19,8 @@ def wait(choice: Choice, config: TokenizerConfig) -> None:
     st.session_state[STATE] = (choice.key, config)
 
 
-def draw(choice: Choice, config: TokenizerConfig, on_start) -> None:
-    """Nothing, unless Start waits: then how far it is, and a way to give up. Other settings end the waiting."""
+def draw(choice: Choice, config: TokenizerConfig, on_start: Callable[[], None]) -> None:
+    """Nothing, unless Start waits: then its progress, and a button to cancel. Other settings cancel too."""
     if STATE not in st.session_state:
         return
     if st.session_state[STATE] != (choice.key, config):
@@ -32,9 +34,9 @@ def draw(choice: Choice, config: TokenizerConfig, on_start) -> None:
     if state.status == "finished":
         on_start()
         st.rerun()
-    messages.problem(state.reason or t("The tokenizer was not learned to its end; press Start again."))
+    messages.problem(translate(state.reason) or t("The tokenizer was not finished; press Start again."))
 
 
 def give_up() -> None:
-    """Forget about the start."""
+    """Start no longer waits."""
     st.session_state.pop(STATE, None)

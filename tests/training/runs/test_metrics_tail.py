@@ -8,10 +8,10 @@ import pytest
 
 from minigpt.corpus.corpus import Corpus, Record
 from minigpt.presets import configured, preset
-from minigpt.training.runs.compare import differing_settings
 from minigpt.training.runs.create import new_run, resume_run
 from minigpt.training.runs.export import metrics_csv, run_zip
-from minigpt.training.runs.metrics_tail import Feed
+from minigpt.training.runs.info import differing_settings
+from minigpt.training.runs.metrics_tail import MetricsTail
 from minigpt.training.runs.run import Run
 
 SMALL = configured(
@@ -27,7 +27,7 @@ def small_run(folder: Path, **changes) -> tuple[Run, list]:
 
 def test_columns_are_the_reports(tmp_path):
     run, reports = small_run(tmp_path / "run")
-    feed = Feed(run.folder).update()
+    feed = MetricsTail(run.folder).update()
     steps = [report for report in reports if hasattr(report, "loss")]
     assert feed.steps == [report.step for report in steps] == list(range(1, 13))
     assert feed.losses == [report.loss for report in steps]
@@ -41,7 +41,7 @@ def test_columns_are_the_reports(tmp_path):
 
 
 def test_nothing_before_the_first_line(tmp_path):
-    feed = Feed(tmp_path).update()
+    feed = MetricsTail(tmp_path).update()
     assert (feed.steps, feed.step, feed.best, feed.speed()) == ([], 0, None, None)
 
 
@@ -50,18 +50,18 @@ def test_reading_in_bits_gives_the_same(tmp_path):
     content = (run.folder / "metrics.jsonl").read_bytes()
     slow = tmp_path / "slow"
     slow.mkdir()
-    feed, seen = Feed(slow), []
+    feed, seen = MetricsTail(slow), []
     for end in range(0, len(content) + 100, 100):
         (slow / "metrics.jsonl").write_bytes(content[:end])
         seen.append(len(feed.update().steps))
-    whole = Feed(run.folder).update()
+    whole = MetricsTail(run.folder).update()
     assert (feed.steps, feed.losses, feed.evaluations) == (whole.steps, whole.losses, whole.evaluations)
     assert len(set(seen)) > 5  # it did grow bit by bit
 
 
 def test_a_reset_run_is_read_from_the_start(tmp_path):
     run, _ = small_run(tmp_path / "run")
-    feed = Feed(run.folder).update()
+    feed = MetricsTail(run.folder).update()
     losses = feed.losses
     run.reset()
     assert feed.update().steps == [] and feed.evaluations == []
@@ -74,7 +74,7 @@ def test_speed_is_that_of_the_last_two_seconds(tmp_path):
     names = ("step", "seconds", "positions")
     lines = [json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows]
     (tmp_path / "timing.jsonl").write_text("".join(lines[:2]))
-    feed = Feed(tmp_path).update()
+    feed = MetricsTail(tmp_path).update()
     assert feed.speed() == (10, 1000)  # all there is
     (tmp_path / "timing.jsonl").write_text("".join(lines))
     assert feed.update().speed() == (30, 1500)
@@ -88,7 +88,7 @@ def test_csv_holds_every_number_once(tmp_path):
     assert head.startswith("step,batch_loss,learning_rate,gradient_norm,scored,train_loss,validation_loss,norm_")
     rows = [dict(zip(head.split(","), line.split(","), strict=True)) for line in lines]
     assert [row["step"] for row in rows] == [str(step) for step in range(13)]
-    assert [float(row["batch_loss"]) for row in rows[1:]] == Feed(run.folder).update().losses
+    assert [float(row["batch_loss"]) for row in rows[1:]] == MetricsTail(run.folder).update().losses
     assert rows[0]["batch_loss"] == "" and rows[3]["train_loss"] == ""
     assert float(rows[5]["validation_loss"]) == run.evaluations()[1].validation_loss
 

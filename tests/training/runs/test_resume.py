@@ -267,7 +267,7 @@ def test_training_that_is_behind_the_folder_is_refused(tmp_path):
     run, training = tiny_run(tmp_path / "run", steps=5, warmup_steps=0)
     late = resume_run(run.folder)[1]
     list(run.record(training))
-    with pytest.raises(ValueError, match="stands at step 5, this training at 0"):
+    with pytest.raises(ValueError, match="is at step 5, this training is at step 0"):
         next(run.record(late))
 
 
@@ -303,7 +303,7 @@ def test_full_disk_is_one_clear_reason_and_resumable(tmp_path, uninterrupted):
             next(rows)
     run, training = resume_run(run.folder)
     with Path("/dev/full").open("w") as full, pytest.raises(RunWriteError, match="cannot write .*: No space left on"):
-        with run_writer.Recorder(run.folder, training) as writer:
+        with run_writer.RunWriter(run.folder, training) as writer:
             writer.files["metrics.jsonl"].close()
             writer.files["metrics.jsonl"] = full
             for report in training.reports():

@@ -16,8 +16,9 @@ from minigpt.model.gpt import MiniGPT
 from minigpt.presets import Preset, preset
 from minigpt.tokenizers.byte_bpe import ByteBPE
 from minigpt.training.loop import DivergedError, Evaluation, StepReport
-from minigpt.training.runs.create import new_run
-from minigpt.training.runs.run import Run, check_fit, is_power_of_two, prepare
+from minigpt.training.runs.create import check_fit, new_run, prepare
+from minigpt.training.runs.run import Run
+from minigpt.training.runs.run_writer import is_power_of_two
 
 CORPUS = Corpus(
     "keys",

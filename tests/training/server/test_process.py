@@ -1,4 +1,4 @@
-"""The desk that shares a process among runs, and the real process behind its client."""
+"""The scheduler that shares a process among runs, and the real process behind its client."""
 
 import io
 import json
@@ -19,10 +19,10 @@ from minigpt.storage.lock import is_held
 from minigpt.storage.paths import ROOT
 from minigpt.training.runs.create import lay_out, resume_run
 from minigpt.training.runs.run import Run
-from minigpt.training.runs.run_writer import Recorder, RunWriteError
+from minigpt.training.runs.run_writer import RunWriteError, RunWriter
 from minigpt.training.server.client import Trainer
 from minigpt.training.server.process import serve
-from minigpt.training.server.scheduler import Desk
+from minigpt.training.server.scheduler import Scheduler
 
 SMALL = configured(
     preset("mg-1"), {"merges": "2", "width": "8", "ffn_width": "8", "context_length": "16", "evaluate_every": "5"}
@@ -35,27 +35,27 @@ def small_run(folder: Path, **changes) -> Run:
 
 
 @pytest.fixture
-def desk(monkeypatch):
+def scheduler(monkeypatch):
     monkeypatch.setattr(
         "minigpt.training.server.scheduler.ANSWER_SECONDS", 60
     )  # answers show the new state on a slow machine too
     told = []
-    desk = Desk(told.append)
-    desk.told = told
-    yield desk
-    desk.close()
+    scheduler = Scheduler(told.append)
+    scheduler.told = told
+    yield scheduler
+    scheduler.close()
 
 
-def do(desk: Desk, command: str, run: Run, **values) -> dict:
-    return desk.answer({"command": command, "run": str(run.folder)} | values)
+def do(scheduler: Scheduler, command: str, run: Run, **values) -> dict:
+    return scheduler.answer({"command": command, "run": str(run.folder)} | values)
 
 
-def work_off(desk: Desk) -> None:
+def work_off(scheduler: Scheduler) -> None:
     """Work until nothing is left to do; slow motion does not wait."""
-    while desk.wait() is not None:
-        for held in desk.held.values():
+    while scheduler.wait() is not None:
+        for held in scheduler.runs.values():
             held.due = 0.0
-        desk.work()
+        scheduler.work()
 
 
 def expected(tmp_path: Path, **changes) -> bytes:
@@ -65,33 +65,33 @@ def expected(tmp_path: Path, **changes) -> bytes:
     return (run.folder / "metrics.jsonl").read_bytes()
 
 
-def test_runs_side_by_side_end_as_they_would_alone(desk, tmp_path):
+def test_runs_side_by_side_end_as_they_would_alone(scheduler, tmp_path):
     runs = [small_run(tmp_path / f"run-{i}", batch_seed=i) for i in range(3)]
     for run in runs:
-        assert do(desk, "start", run)["status"] in ("running", "finished")
-    work_off(desk)
+        assert do(scheduler, "start", run)["status"] in ("running", "finished")
+    work_off(scheduler)
     for i, run in enumerate(runs):
         assert (run.status, is_held(run.folder)) == ("finished", False)
         assert (run.folder / "metrics.jsonl").read_bytes() == expected(tmp_path / f"{i}", batch_seed=i)
 
 
-def test_baselines_are_counted_beside_the_first_steps(desk, tmp_path):
+def test_baselines_are_counted_beside_the_first_steps(scheduler, tmp_path):
     run = small_run(tmp_path / "run", steps=2000)
-    do(desk, "start", run)
-    while desk.counting:
-        desk.work()
+    do(scheduler, "start", run)
+    while scheduler.counting:
+        scheduler.work()
     assert run.baselines() == ngram_baselines(*_splits(run), run.info.model.vocab_size)
     assert run.status == "running"
 
 
-def test_a_run_whose_baselines_cannot_be_written_fails_with_the_reason(desk, tmp_path, monkeypatch):
+def test_a_run_whose_baselines_cannot_be_written_fails_with_the_reason(scheduler, tmp_path, monkeypatch):
     def refuse(recorder):
         raise RunWriteError("cannot write in the run folder: No space left on device")
 
-    monkeypatch.setattr(Recorder, "write_baselines", refuse)
+    monkeypatch.setattr(RunWriter, "write_baselines", refuse)
     run = small_run(tmp_path / "run", steps=2000)
-    do(desk, "start", run)
-    work_off(desk)
+    do(scheduler, "start", run)
+    work_off(scheduler)
     assert (run.status, run.info.reason) == ("failed", "cannot write in the run folder: No space left on device")
 
 
@@ -100,24 +100,30 @@ def _splits(run: Run) -> tuple:
     return training.train, training.validation
 
 
-def test_pause_step_play_change_no_number(desk, tmp_path):
+def test_pause_step_play_change_no_number(scheduler, tmp_path):
     run = small_run(tmp_path / "run")
-    assert do(desk, "step", run) | {"run": ""} == {"run": "", "status": "paused", "step": 1, "place": 0, "reason": ""}
-    assert do(desk, "step", run)["step"] == 2
+    assert do(scheduler, "step", run) | {"run": ""} == {
+        "run": "",
+        "status": "paused",
+        "step": 1,
+        "place": 0,
+        "reason": "",
+    }
+    assert do(scheduler, "step", run)["step"] == 2
     assert (run.status, run.metrics()[0][-1]["step"]) == ("paused", 2)
-    assert do(desk, "play", run, speed=50)["status"] == "running"
-    desk.work()
-    step = do(desk, "pause", run)["step"]
+    assert do(scheduler, "play", run, speed=50)["status"] == "running"
+    scheduler.work()
+    step = do(scheduler, "pause", run)["step"]
     assert 2 <= step < 20
-    assert do(desk, "speed", run, speed=0)["status"] == "paused"
-    do(desk, "play", run)
-    work_off(desk)
+    assert do(scheduler, "speed", run, speed=0)["status"] == "paused"
+    do(scheduler, "play", run)
+    work_off(scheduler)
     assert (run.folder / "metrics.jsonl").read_bytes() == expected(tmp_path)
 
 
-def test_step_tells_batch_norms_and_moves(desk, tmp_path):
+def test_step_tells_batch_norms_and_moves(scheduler, tmp_path):
     run = small_run(tmp_path / "run")
-    do(desk, "step", run)
+    do(scheduler, "step", run)
     details = json.loads((run.folder / "details.json").read_text())
     row = next(row for row in run.metrics()[0] if "records" in row)
     assert {name: details[name] for name in row} == row
@@ -127,59 +133,59 @@ def test_step_tells_batch_norms_and_moves(desk, tmp_path):
     assert {move["component"] for move in details["moves"]} == set(details["group_norms"])
 
 
-def test_step_onto_an_evaluation_shows_it_and_the_last_one_finishes(desk, tmp_path):
+def test_step_onto_an_evaluation_shows_it_and_the_last_one_finishes(scheduler, tmp_path):
     run = small_run(tmp_path / "run", steps=5)
     for _ in range(4):
-        do(desk, "step", run)
-    assert do(desk, "step", run)["step"] == 5
+        do(scheduler, "step", run)
+    assert do(scheduler, "step", run)["step"] == 5
     assert [row.step for row in run.evaluations()] == [0, 5]
     assert run.status == "finished"
-    assert "is finished; reset it" in do(desk, "start", run)["error"]
+    assert "is finished; reset it" in do(scheduler, "start", run)["error"]
 
 
-def test_stop_leaves_a_run_that_starts_again_where_it_was(desk, tmp_path):
+def test_stop_leaves_a_run_that_starts_again_where_it_was(scheduler, tmp_path):
     run = small_run(tmp_path / "run")
-    do(desk, "step", run)
-    assert do(desk, "stop", run)["status"] == "stopped"
+    do(scheduler, "step", run)
+    assert do(scheduler, "stop", run)["status"] == "stopped"
     assert not is_held(run.folder)
-    assert do(desk, "step", run)["step"] == 2
-    do(desk, "start", run)
-    work_off(desk)
+    assert do(scheduler, "step", run)["step"] == 2
+    do(scheduler, "start", run)
+    work_off(scheduler)
     assert (run.folder / "metrics.jsonl").read_bytes() == expected(tmp_path)
 
 
-def test_reset_starts_over_from_the_same_weights(desk, tmp_path):
+def test_reset_starts_over_from_the_same_weights(scheduler, tmp_path):
     run = small_run(tmp_path / "run")
-    do(desk, "step", run)
+    do(scheduler, "step", run)
     first = run.metrics()[0]
-    assert do(desk, "reset", run)["status"] == "created"
+    assert do(scheduler, "reset", run)["status"] == "created"
     assert (run.metrics()[0], run.steps) == ([], ())
-    do(desk, "step", run)
+    do(scheduler, "step", run)
     assert run.metrics()[0] == first
 
 
-def test_runs_beyond_the_limit_wait_and_say_their_place(desk, tmp_path, monkeypatch):
+def test_runs_beyond_the_limit_wait_and_say_their_place(scheduler, tmp_path, monkeypatch):
     monkeypatch.setenv("MINIGPT_RUNS_AT_ONCE", "1")
     runs = [small_run(tmp_path / f"run-{i}", steps=2000) for i in range(3)]
-    standings = [do(desk, "start", run) for run in runs]
+    standings = [do(scheduler, "start", run) for run in runs]
     assert [(standing["status"], standing["place"]) for standing in standings] == [
         ("running", 0),
         ("queued", 1),
         ("queued", 2),
     ]
-    do(desk, "stop", runs[1])
-    assert do(desk, "status", runs[2])["place"] == 1
-    do(desk, "pause", runs[0])
-    desk.work()
-    assert do(desk, "play", runs[0])["place"] == 1, "who comes back waits behind those who came before"
-    assert do(desk, "status", runs[2])["status"] in ("loading", "running")
+    do(scheduler, "stop", runs[1])
+    assert do(scheduler, "status", runs[2])["place"] == 1
+    do(scheduler, "pause", runs[0])
+    scheduler.work()
+    assert do(scheduler, "play", runs[0])["place"] == 1, "who comes back waits behind those who came before"
+    assert do(scheduler, "status", runs[2])["status"] in ("loading", "running")
 
 
-def test_paused_runs_do_not_pile_up_in_memory(desk, tmp_path, monkeypatch):
+def test_paused_runs_do_not_pile_up_in_memory(scheduler, tmp_path, monkeypatch):
     monkeypatch.setenv("MINIGPT_RUNS_PAUSED", "1")
     runs = [small_run(tmp_path / f"run-{i}") for i in range(2)]
     for run in runs:
-        do(desk, "step", run)
+        do(scheduler, "step", run)
     assert [run.status for run in runs] == ["stopped", "paused"]
 
 
@@ -192,45 +198,45 @@ def test_paused_runs_do_not_pile_up_in_memory(desk, tmp_path, monkeypatch):
         ({"command": "pause", "run": "nowhere"}, "is not a run folder"),
     ],
 )
-def test_refusals(desk, command, sentence):
-    assert sentence in desk.answer(command)["error"]
+def test_refusals(scheduler, command, sentence):
+    assert sentence in scheduler.answer(command)["error"]
 
 
-def test_commands_to_a_run_that_is_not_trained_are_refused(desk, tmp_path):
+def test_commands_to_a_run_that_is_not_trained_are_refused(scheduler, tmp_path):
     run = small_run(tmp_path / "run")
-    assert "run is not being trained here: it is created" in do(desk, "pause", run)["error"]
-    do(desk, "step", run)
-    assert "speed must be a finite number" in do(desk, "speed", run, speed=-1)["error"]
+    assert "run is not being trained here: its status is created" in do(scheduler, "pause", run)["error"]
+    do(scheduler, "step", run)
+    assert "speed must be a finite number" in do(scheduler, "speed", run, speed=-1)["error"]
 
 
-def test_a_run_of_another_writer_is_refused(desk, tmp_path):
+def test_a_run_of_another_writer_is_refused(scheduler, tmp_path):
     run = small_run(tmp_path / "run")
     rows = run.record(resume_run(run.folder)[1])
     next(rows)
-    assert f"being written by process {os.getpid()}" in do(desk, "start", run)["error"]
+    assert f"being written by process {os.getpid()}" in do(scheduler, "start", run)["error"]
     rows.close()
-    assert do(desk, "start", run)["status"] in ("running", "finished")
+    assert do(scheduler, "start", run)["status"] in ("running", "finished")
 
 
-def test_divergence_deletion_and_a_full_disk_hurt_one_run_only(desk, tmp_path):
+def test_divergence_deletion_and_a_full_disk_hurt_one_run_only(scheduler, tmp_path):
     wild = small_run(tmp_path / "wild", learning_rate=1e200)
     gone, full, good = (small_run(tmp_path / name, steps=3000) for name in ("gone", "full", "good"))
     for run in (gone, full, good):
-        do(desk, "start", run, speed=1000)
-    do(desk, "start", wild)
+        do(scheduler, "start", run, speed=1000)
+    do(scheduler, "start", wild)
     gone.folder.rename(tmp_path / "elsewhere")
     with Path("/dev/full").open("w") as device:
-        desk.held[full.folder].recorder.files["metrics.jsonl"].close()
-        desk.held[full.folder].recorder.files["metrics.jsonl"] = device
-        while any(run.folder in desk.held for run in (wild, gone, full)):
-            desk.work()
-    failed = {row["run"]: row["reason"] for row in desk.told if row["status"] == "failed"}
+        scheduler.runs[full.folder].writer.files["metrics.jsonl"].close()
+        scheduler.runs[full.folder].writer.files["metrics.jsonl"] = device
+        while any(run.folder in scheduler.runs for run in (wild, gone, full)):
+            scheduler.work()
+    failed = {row["run"]: row["reason"] for row in scheduler.told if row["status"] == "failed"}
     assert "gradient norm" in failed[str(wild.folder)]
     assert wild.info.reason == failed[str(wild.folder)]
     assert failed[str(gone.folder)] == f"the run folder {gone.folder} was deleted"
     assert "No space left on device" in failed[str(full.folder)]
     assert not gone.folder.exists()
-    assert do(desk, "status", good)["status"] == "running"
+    assert do(scheduler, "status", good)["status"] == "running"
 
 
 def test_end_of_input_leaves_runs_to_resume(tmp_path):
@@ -266,16 +272,16 @@ def test_real_process_trains_pauses_and_survives_a_kill(trainer, tmp_path):
     until(lambda: len(run.metrics()[0]) > 3)
     paused = trainer.ask("pause", run.folder)
     assert (paused.status, run.metrics()[0][-1]["step"]) == ("paused", paused.step)
-    assert trainer.standing(run.folder) == paused
+    assert trainer.state(run.folder) == paused
     trainer.ask("play", run.folder)
     first = trainer.pid
     os.kill(first, signal.SIGKILL)
-    until(lambda: trainer.standing(run.folder).status == "interrupted")
+    until(lambda: trainer.state(run.folder).status == "interrupted")
     assert run.status == "interrupted"
     assert trainer.ask("start", run.folder).step >= paused.step
     assert trainer.pid != first
     assert trainer.ask("stop", run.folder).status == "stopped"
-    with pytest.raises(ValueError, match="is not being trained here: it is stopped"):
+    with pytest.raises(ValueError, match="is not being trained here: its status is stopped"):
         trainer.ask("pause", run.folder)
 
 

@@ -75,7 +75,7 @@ def test_version_ignores_the_selection_only():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"rows": ["a"]}, r"1 row and 2 column labels for values of shape \(2, 2\)"),
+        ({"rows": ["a"]}, r"row labels, 1, and of column labels, 2, must be the shape of values, \(2, 2\)"),
         ({"palette": "rainbow"}, "palette is 'rainbow'; allowed are signed, attention, probability"),
         ({"limit": 0.0}, "limit is 0.0; allowed are finite numbers above 0"),
         ({"limit": float("inf")}, "limit is inf"),

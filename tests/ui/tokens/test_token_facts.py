@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from minigpt.inspection.sources import preset_tokenizer
 from minigpt.tokenizers.byte_bpe import ByteBPE
-from minigpt.ui.tokens.reading import origin, replay, split_characters, typed_specials, vocabulary_rows
+from minigpt.ui.tokens.token_facts import origin, replay, split_characters, typed_specials, vocabulary_rows
 
 MG1 = preset_tokenizer("mg-1")
 

@@ -91,11 +91,7 @@ def _settle(choice: Choice, read: ReadResult | None, fault: ValueError) -> None:
     elif isinstance(fault, FaultyRecords) and read is not None:
         _faults(read)
         st.button(
-            tn(
-                "Go on without this record",
-                "Go on without these {count:,} records",
-                count=len(fault.faults),
-            ),
+            tn("Go on without this record", "Go on without these {count:,} records", count=len(fault.faults)),
             key="corpus_without",
             type="primary",
             disabled=not read.used,
@@ -106,7 +102,7 @@ def _settle(choice: Choice, read: ReadResult | None, fault: ValueError) -> None:
 
 
 def _is_question(choice: Choice, fault: ColumnMissing) -> bool:
-    """Whether nothing is wrong: nobody has named a column, and the names are not a row that was split wrongly."""
+    """Whether nothing is wrong: no column was chosen, and the names do not look like a row that was split wrongly."""
     one_name = len(fault.columns) == 1 and any(mark in fault.columns[0] for mark in DELIMITERS.values())
     return corpus_own.choices(choice).read.column is None and not one_name
 
