@@ -77,7 +77,6 @@ def test_templates_are_literals():
     assert not wrong, f"{len(wrong)} calls\n" + "\n".join(wrong)
 
 
-@converting
 def test_every_placeholder_is_given():
     wrong = []
     for path in sources():

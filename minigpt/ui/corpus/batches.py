@@ -32,7 +32,6 @@ def draw_lengths(learned: Learned | None, plan: Advice) -> None:
         return
     counts, edges = histogram(lengths)
     st.caption(t("Training records by their tokens"))
-    context = plan.context_length if plan.mode == "records" else None
     chart = lengths_chart(
         counts.tolist(), edges.tolist(), plan.context_length if plan.mode == "records" else None, t("tokens")
     )
