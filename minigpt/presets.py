@@ -6,12 +6,11 @@ A preset is a known-good combination of tokenizer, model and training settings o
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import reduce
 from typing import Any
 
 from minigpt.config import ModelConfig, TokenizerConfig, TrainConfig, override
-from minigpt.sentences import Refusal, Sentence, say
-from minigpt.validation import check_choice, settings_of
+from minigpt.sentences import Refusal, say
+from minigpt.validation import check_choice
 
 SEPARATOR = "~"
 
@@ -204,18 +203,13 @@ def shape_preset(name: str) -> Preset:
 def changed_words(preset_name: str, values: Mapping[str, Any]) -> str:
     """How a shape differs from its preset, "" for the preset itself; `values` are fields, which may not be valid.
 
+    Fields have their names in the config, as in links and on the command line.
+
     >>> changed_words("mg-1", to_dict(replace(preset("mg-1").model, width=24, ffn_width=96)))
-    'mg-1, changed: Width C = 24, FFN width F = 96'
+    'mg-1, changed: width = 24, ffn_width = 96'
     """
-    labels = {name: known.label for name, known in settings_of(ModelConfig).items()}
-    changes: list[Sentence] = [
-        say("{label} = {value}", label=labels[name], value=_text(value))
-        for name, value in _differing(preset_name, values).items()
-    ]
-    if not changes:
-        return ""
-    together = reduce(lambda first, second: say("{first}, {second}", first=first, second=second), changes)
-    return say("{preset}, changed: {changes}", preset=preset_name, changes=together)
+    changes = ", ".join(f"{name} = {_text(value)}" for name, value in _differing(preset_name, values).items())
+    return say("{preset}, changed: {changes}", preset=preset_name, changes=changes) if changes else ""
 
 
 def _differing(preset_name: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,9 +83,6 @@ def test_a_link_to_a_vast_model_is_refused_at_once():
 def test_what_differs_in_words():
     assert changed_words("poems", to_dict(POEMS)) == ""
     changes = {"vocab_size": 7, "context_length": 9, "ffn_width": 3, "tied_head": False, "init_std": 0.1}
-    said = (
-        "poems, changed: Vocabulary V = 7, Context length T = 9, FFN width F = 3, "
-        "LM head tied to the token table = false, Spread of the first weights = 0.1"
-    )
+    said = "poems, changed: vocab_size = 7, context_length = 9, ffn_width = 3, tied_head = false, init_std = 0.1"
     assert changed_words("poems", to_dict(replace(POEMS, **changes))) == said
-    assert changed_words("mg-1", to_dict(preset("mg-1").model) | {"heads": 0}) == "mg-1, changed: Heads H = 0"
+    assert changed_words("mg-1", to_dict(preset("mg-1").model) | {"heads": 0}) == "mg-1, changed: heads = 0"

@@ -18,7 +18,7 @@ def test_a_mark_chooses_its_change_and_the_keyboard_takes_it_back(app: App, page
     mark = page.get_by_role("button", name="4 Grouped queries").last
     mark.click()
     app.settle()
-    expect(page.get_by_test_id("stMain")).to_contain_text("pairs in place of 12")
+    expect(page.get_by_test_id("stMain")).to_contain_text("pairs instead of 12")
     expect(page.get_by_role("button", name="4 Grouped queries").last).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="4 Grouped queries").last.press("Enter")
     app.settle()
@@ -54,7 +54,7 @@ def test_wrong_values_are_named_and_the_page_stays(app: App, page: Page):
     page.locator(".st-key-models_mg-1_heads input").fill("3")
     page.keyboard.press("Enter")
     app.settle()
-    expect(page.get_by_text("nearest widths that work: 15 and 18")).to_be_visible()
+    expect(page.get_by_text("the nearest widths that work are 15 and 18")).to_be_visible()
     expect(page.get_by_role("heading", name="Open a GPT-2 model")).to_be_visible()
     page.get_by_role("button", name="Back to mg-1").click()
     app.settle()

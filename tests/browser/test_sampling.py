@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 def test_long_texts_arrive_little_by_little_and_a_click_shows_the_draw(app, page):
     page.goto("/sampling?model=chapter-7&prompt=The+&columns=0,0,1,1,120;1,20,1,7,400,slide")
     expect(page.get_by_text("tokens so far …").first).to_be_visible(timeout=30_000)
-    expect(page.get_by_text("Stopped at the length asked for, 400 tokens.")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Stopped at the requested length, 400 tokens.")).to_be_visible(timeout=120_000)
     app.settle()
     chip = page.locator(".st-key-tokens_1 button.chip").nth(30)
     chip.click()

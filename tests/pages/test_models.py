@@ -100,7 +100,7 @@ def test_the_caption_follows_the_shape():
     at = open_app("models", shape="mg-1")
     assert about(at).startswith("One block, two heads of 8")
     choose(at, width=24, heads=3, layers=2)
-    assert about(at) == "mg-1, changed: Width C = 24, Heads H = 3, Blocks L = 2."
+    assert about(at) == "Preset mg-1, changed: width = 24, heads = 3, layers = 2."
     at.button(key="models_back").click().run()
     assert about(at).startswith("One block, two heads of 8")
 
@@ -149,7 +149,7 @@ def test_each_fault_has_a_sentence_and_nothing_typed_is_lost():
     ]
     choose(at, heads=7)
     assert not at.error and at.number_input(key="models_mg-1_width").value == 7
-    assert "Width C = 7, Heads H = 7" in about(at)
+    assert "width = 7, heads = 7" in about(at)
     choose(at, ffn_width=10**9)
     assert "at most 500,000,000 are allowed" in at.error[0].value.replace("\\", "")
     at.button(key="models_back").click().run()

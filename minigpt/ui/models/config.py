@@ -115,7 +115,7 @@ def about(name: str, values: dict[str, Any]) -> str:
     """What the preset is and what to try; once a field is changed, what differs from it instead."""
     changed = changed_words(name, values)
     if changed:
-        return t("{changed}.", changed=changed)
+        return t("Preset {shape}.", shape=changed)
     return f"{translate(preset(name).about)} {translate(preset(name).to_try)}"
 
 

@@ -103,7 +103,7 @@ def _download(run: str, name: str, step: int) -> None:
 
 def _write(name: str, step: int) -> None:
     st.text_input(
-        t("Or a new folder on this computer"), key=OUT, placeholder="/home/me/my-gpt", persist_state="session"
+        t("Or a new folder on this computer"), key=OUT, placeholder=t("/home/me/my-gpt"), persist_state="session"
     )
     st.button(t("Write the folder"), key="export_write", icon=":material/save:", on_click=_export, args=(name, step))
 

@@ -61,7 +61,7 @@ def _folder(alone: bool) -> str:
         typed = st.text_input(
             t("Or the path of a folder on this computer") if offered else t("Path of a folder on this computer"),
             key=PATH,
-            placeholder="/home/me/gpt2",
+            placeholder=t("/home/me/gpt2"),
             persist_state="session",
             on_change=_typed,
         )

@@ -90,10 +90,15 @@ def fit(choice: corpora.Choice, advice: Advice | None = None) -> None:
     """Set what a first run on this corpus does best with, or what was advised, before the widgets are drawn."""
     advice = advice or advice_for(choice)
     st.session_state["train_preset"] = advice.preset
-    values = {"kind": advice.tokenizer.kind, "mode": advice.mode, "context_length": advice.context_length}
+    values: dict[str, Any] = {
+        "kind": advice.tokenizer.kind,
+        "mode": advice.mode,
+        "context_length": advice.context_length,
+        "evaluation_rows": advice.evaluation_rows,
+    }
     if advice.tokenizer.kind == "byte_bpe":
         values["merges"] = advice.tokenizer.merges
-    for name, value in (values | {"evaluation_rows": advice.evaluation_rows}).items():
+    for name, value in values.items():
         st.session_state[key_of(preset(advice.preset), name)] = value
     st.session_state[FITTED] = choice.key
     st.session_state[UNFOLDED] = True

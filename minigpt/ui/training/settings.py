@@ -217,7 +217,7 @@ def _vocab_size(choice: corpora.Choice, config: TokenizerConfig) -> int:
 def _about(choice: corpora.Choice, found: Preset) -> str:
     """What the next run is, in numbers."""
     changed = shape_words(found.name, found.model)
-    said = [t("{shape}.", shape=changed) if changed else translate(found.about)]
+    said = [t("Preset {shape}.", shape=changed) if changed else translate(found.about)]
     if not choice.ready:
         return " ".join(said)
     records, learned = corpora.loaded(choice), tokenizing.learned(choice, found.tokenizer)
