@@ -1,8 +1,7 @@
 """How large a corpus is, in records, characters, bytes and tokens, and how much of a vocabulary it uses."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from minigpt.tokenizers.base import Tokenizer
 from minigpt.validation import check_int
 
 SPLITS = ("train", "validation")
-_AT_ONCE = 1_000_000  # characters that are encoded at once: ids of Python need many times the memory of text
+_AT_ONCE = 10_000  # records whose ids are counted together
 
 
 @dataclass(frozen=True)
@@ -77,11 +76,16 @@ def split_statistics(records: tuple[Record, ...], tokenizer: Tokenizer, name: st
     """Count one split; `name` is what an error calls it."""
     lengths: list[int] = []
     counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
-    for part in _encoded(records, tokenizer, name):
-        lengths += map(len, part)
-        ids = np.fromiter(chain.from_iterable(part), dtype=np.int64)
-        counts += np.bincount(ids, minlength=tokenizer.vocab_size)
     texts = [record.text for record in records]
+    arrays = tokenizer.encode_arrays(texts)
+    try:
+        while part := list(islice(arrays, _AT_ONCE)):
+            lengths += map(len, part)
+            counts += np.bincount(np.concatenate(part), minlength=tokenizer.vocab_size)
+    except ValueError:
+        for record in records[len(lengths) :]:  # the batch does not say which one
+            _check_encodes(record, tokenizer, name)
+        raise
     return SplitStatistics(
         records=len(records),
         characters=sum(map(len, texts)),
@@ -131,31 +135,7 @@ def read_statistics(path: Path) -> Statistics:
         raise Refusal("{path} is damaged: {reason}", path=path, reason=reason_of(error)) from error
 
 
-def _encoded(records: tuple[Record, ...], tokenizer: Tokenizer, name: str) -> Iterator[list[list[int]]]:
-    """The ids of each record, some records at a time; ValueError that names the record at fault."""
-    for part in _parts(records):
-        try:
-            yield tokenizer.encode_batch([record.text for record in part])
-        except ValueError:
-            for record in part:  # the batch does not say which one
-                _encode(record, tokenizer, name)
-            raise
-
-
-def _parts(records: tuple[Record, ...]) -> Iterator[list[Record]]:
-    part: list[Record] = []
-    characters = 0
-    for record in records:
-        if part and characters + len(record.text) > _AT_ONCE:
-            yield part
-            part, characters = [], 0
-        part.append(record)
-        characters += len(record.text)
-    if part:
-        yield part
-
-
-def _encode(record: Record, tokenizer: Tokenizer, name: str) -> None:
+def _check_encodes(record: Record, tokenizer: Tokenizer, name: str) -> None:
     try:
         tokenizer.encode(record.text)
     except ValueError as error:

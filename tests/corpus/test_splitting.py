@@ -129,7 +129,7 @@ def test_few_records(texts: list[str], share: float, validation: int, why: str):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"share": 1}, "the share of validation records must be a finite number at least 0 and below 1, got 1"),
+        ({"share": 1}, "the share of validation records must be a finite number of at least 0 and below 1, got 1"),
         ({"share": -0.1}, "at least 0 and below 1, got -0.1"),
         ({"share": float("nan")}, "at least 0 and below 1, got nan"),
         ({"share": "0.1"}, "at least 0 and below 1, got '0.1'"),

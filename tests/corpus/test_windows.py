@@ -91,7 +91,7 @@ def test_evaluations_over_all_of_a_large_corpus_are_refused_with_the_way_out(tmp
     monkeypatch.setenv("MINIGPT_EVALUATED_CHARACTERS", "500")
     corpus = Corpus("long", (Record("t", "the cat sat on the mat. " * 20),), (Record("v", "the mat sat. " * 9),))
     small = configured(preset("mg-1"), {"merges": "0", "steps": "2", "mode": "windows"})
-    with pytest.raises(ValueError, match="all 597 characters .* up to 500; set evaluation_rows, such as 200"):
+    with pytest.raises(ValueError, match="all 597 .* at most 500 are allowed; set evaluation_rows, such as 200"):
         new_run(tmp_path / "run", small, corpus, small.training)
     assert not (tmp_path / "run").exists()
     new_run(tmp_path / "run", small, corpus, replace(small.training, evaluation_rows=3))

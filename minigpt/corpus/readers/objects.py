@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from minigpt.corpus.corpus import Corpus, unpaired_surrogate
+from minigpt.corpus.corpus import Corpus, Record, unpaired_surrogate
 from minigpt.corpus.readers.lines import LineEnds, line_count, split_lines
 from minigpt.corpus.readers.read_result import RECORD, TRAIN_RECORD, VALIDATION_RECORD, ColumnMissing, Gathered
 from minigpt.sentences import Refusal, Sentence, say
@@ -155,6 +155,9 @@ class _Strict(Gathered):
         self.texts.append(text)
         self.ids.append(record_id)
 
+    def records(self) -> tuple[Record, ...]:
+        return tuple(Record(record_id or "", text) for record_id, text in zip(self.ids, self.texts, strict=True))
+
     def fault(self, number: int, reason: Sentence) -> NoReturn:
         raise Refusal("{file}, {place}: {reason}", file=self.file, place=self.kind.place(number), reason=reason)
 
@@ -183,14 +186,15 @@ def _read_splits(value: Any, file: str, column: str, gatherer: type[Gathered]) -
     version = str(value["version"]) if "version" in value else None
     if version and (reason := unpaired_surrogate(version)):
         raise Refusal("{file}, version: {reason}", file=file, reason=reason)
-    for record_id, times in Counter(name for part in splits.values() for name in part.ids).most_common(1):
-        if times > 1:
-            raise Refusal(
-                "{file} uses the record id {record_id!r:.60} {times} times; ids must differ",
-                file=file,
-                record_id=record_id,
-                times=times,
-            )
+    names = [name for part in splits.values() for name in part.ids]
+    if len(set(names)) < len(names):
+        record_id, times = Counter(names).most_common(1)[0]
+        raise Refusal(
+            "{file} uses the record id {record_id!r:.60} {times} times; ids must differ",
+            file=file,
+            record_id=record_id,
+            times=times,
+        )
     return Document(splits["train"], splits["validation"], version)
 
 
@@ -199,20 +203,18 @@ def _read_rows(rows: list[Any], gathered: Gathered, column: str, ids: str = "") 
     missing: set[str] = set()
     gathered.expect(len(rows))
     for number, row in enumerate(rows, start=1):
-        _take(gathered, number, row, column, missing, f"{ids}-{number:02d}" if ids else None)
+        _take(gathered, number, row, column, missing, ids)
     _check_column(gathered, column, missing)
 
 
-def _take(
-    gathered: Gathered, number: int, row: Any, column: str, missing: set[str], record_id: str | None = None
-) -> None:
+def _take(gathered: Gathered, number: int, row: Any, column: str, missing: set[str], ids: str = "") -> None:
     if isinstance(row, str):
-        gathered.take(number, row, record_id)
+        gathered.take(number, row, f"{ids}-{number:02d}" if ids else None)
     elif not isinstance(row, dict):
         gathered.fault(
             number, say("it must be a text or an object with {column!r}, got {value}", column=column, value=shown(row))
         )
-    elif twice := {column, "id"} & _repeated(row):
+    elif (repeated := _repeated(row)) and (twice := {column, "id"} & repeated):
         gathered.fault(number, say("it names the field {field!r} more than once", field=sorted(twice)[0]))
     elif column not in row:
         missing.update(row)
@@ -221,8 +223,10 @@ def _take(
         gathered.fault(
             number, say("its field {column!r} must be a text, got {value}", column=column, value=shown(row[column]))
         )
+    elif (own := row.get("id")) is not None:
+        gathered.take(number, row[column], str(own))
     else:
-        gathered.take(number, row[column], str(row["id"]) if row.get("id") is not None else record_id)
+        gathered.take(number, row[column], f"{ids}-{number:02d}" if ids else None)
 
 
 def _repeated(value: dict[str, Any]) -> frozenset[str]:
