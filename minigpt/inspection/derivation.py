@@ -46,7 +46,7 @@ def short(x: float) -> str:
     return text.replace("-", "−")
 
 
-def _operand(x: float) -> str:
+def operand(x: float) -> str:
     """`x` behind an operator: negative numbers in brackets."""
     text = short(x)
     return f"({text})" if text.startswith("−") else text
@@ -54,7 +54,7 @@ def _operand(x: float) -> str:
 
 def _products(pairs: Sequence[tuple[float, float]]) -> str:
     """a · b + c · d + … + y · z: all of at most four, else the first two and the last."""
-    texts = [f"{_operand(a)} · {_operand(b)}" for a, b in pairs]
+    texts = [f"{operand(a)} · {operand(b)}" for a, b in pairs]
     return " + ".join(texts if len(texts) <= 4 else [*texts[:2], "…", texts[-1]])
 
 
@@ -81,30 +81,7 @@ def added(here: StageAt, value: float, j: int, letter: str, letters: tuple[str, 
         return Derivation(f"{letter}[{j}] = {place}", f"{place} = {short(value)}", value)
     first, second = (float(here.at(stage)[j]) for stage in here.inputs)
     symbols = f"{letter}[{j}] = {letters[0]}[{j}] + {letters[1]}[{j}]"
-    return Derivation(symbols, f"{_operand(first)} + {_operand(second)} = {short(value)}", value)
-
-
-def layer_norm(here: StageAt, value: float, j: int, letter: str) -> Derivation:
-    row, parameters, epsilon = here.row.tolist(), here.norm, here.trace.config.norm_epsilon
-    assert parameters.bias is not None
-    weight, bias = float(parameters.weight[j]), float(parameters.bias[j])
-    total = math.fsum(row)
-    mean = total / len(row)
-    terms = tuple((i, x, x - mean, (x - mean) ** 2) for i, x in enumerate(row))
-    squares = math.fsum(square for *_, square in terms)
-    variance = squares / len(row)
-    left = f"({short(row[j])} − {_operand(mean)}) / √({short(variance)} + {short(epsilon)})"
-    return Derivation(
-        symbols=f"N[{j}] = ({letter}[{j}] − mean) / √(variance + ε) · weight[{j}] + bias[{j}]",
-        steps=(
-            f"mean = {short(total)} / {len(row)} = {short(mean)}",
-            f"variance = {short(squares)} / {len(row)} = {short(variance)}",
-        ),
-        expression=f"{left} · {_operand(weight)} + {_operand(bias)} = {short(value)}",
-        columns=("i", f"{letter}[i]", f"{letter}[i] − mean", f"({letter}[i] − mean)²"),
-        terms=terms,
-        value=value,
-    )
+    return Derivation(symbols, f"{operand(first)} + {operand(second)} = {short(value)}", value)
 
 
 def projected(here: StageAt, value: float, j: int, letter: str, source: str) -> Derivation:
@@ -112,7 +89,7 @@ def projected(here: StageAt, value: float, j: int, letter: str, source: str) -> 
     pairs = list(zip(here.row.tolist(), weights.matrix[:, j].tolist(), strict=True))
     bias = None if weights.bias is None else float(weights.bias[j])
     name = weights.names[0]
-    ending = ("", "") if bias is None else (f" + {weights.names[1]}[{j}]", f" + {_operand(bias)}")
+    ending = ("", "") if bias is None else (f" + {weights.names[1]}[{j}]", f" + {operand(bias)}")
     return Derivation(
         symbols=f"{letter}[{j}] = Σ {source}[i] · {name}[i, {j}]{ending[0]}",
         expression=f"{_products(pairs)}{ending[1]} = {short(value)}",
@@ -184,7 +161,7 @@ def weight(here: StageAt, value: float, head: int, key: int) -> Derivation:
     return Derivation(
         symbols=symbols,
         steps=(f"max = {short(highest)}", f"Σ exp(S − max) = {short(total)}"),
-        expression=f"exp({short(seen[key])} − {_operand(highest)}) / {short(total)} = {short(value)}",
+        expression=f"exp({short(seen[key])} − {operand(highest)}) / {short(total)} = {short(value)}",
         columns=("key", f"S[{query}, key]", "S − max", "exp(S − max)", f"A[{query}, key]"),
         terms=tuple((k, s, s - highest, powers[k], powers[k] / total) for k, s in seen.items()),
         value=value,
@@ -220,5 +197,5 @@ def activated(here: StageAt, value: float, j: int) -> Derivation:
         "gelu": "{0} · (1 + erf({0} / √2)) / 2",
         "gelu_tanh": "{0} · (1 + tanh(√(2/π) · ({0} + 0.044715 · {0}³))) / 2",
     }[kind]
-    filled = pattern.format(short(x) if kind == "relu" else _operand(x))
+    filled = pattern.format(short(x) if kind == "relu" else operand(x))
     return Derivation(f"A[{j}] = {pattern.format(f'U[{j}]')}", f"{filled} = {short(value)}", value)

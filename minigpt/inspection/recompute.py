@@ -28,16 +28,6 @@ def added(here: StageAt) -> np.ndarray:
     return np.sum([here.at(stage) for stage in here.inputs], axis=0)
 
 
-def layer_norm(here: StageAt) -> list[float]:
-    row, parameters = here.row.tolist(), here.norm
-    mean = math.fsum(row) / len(row)
-    variance = math.fsum((x - mean) ** 2 for x in row) / len(row)
-    root = math.sqrt(variance + here.trace.config.norm_epsilon)
-    assert parameters.bias is not None
-    weights, biases = parameters.weight.tolist(), parameters.bias.tolist()
-    return [(x - mean) / root * weight + bias for x, weight, bias in zip(row, weights, biases, strict=True)]
-
-
 def projected(here: StageAt) -> np.ndarray:
     """row (inputs,) times matrix (inputs, outputs); einsum converts to float64 as it goes and calls no BLAS."""
     total = np.einsum("i,ij->j", here.row, here.projection.matrix)

@@ -106,22 +106,6 @@ def block_input(here: Described) -> Sentence:
     )
 
 
-def norm(here: Described) -> Sentence:
-    row = here.at(here.inputs[0])
-    root = math.sqrt(row.var() + here.shown.trace.config.norm_epsilon)
-    if root <= 1:
-        return say(
-            "The norm subtracts the mean {mean} and stretches this vector by {factor:.4g}.",
-            mean=short(row.mean()),
-            factor=1 / root,
-        )
-    return say(
-        "The norm subtracts the mean {mean} and shrinks this vector by {factor:.4g}.",
-        mean=short(row.mean()),
-        factor=root,
-    )
-
-
 def projection(here: Described) -> Sentence:
     numbers = here.numbers
     strongest = int(np.abs(numbers).argmax())

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from minigpt.config import ModelConfig
-from minigpt.inspection import derivation, recompute, stage_sentences
+from minigpt.inspection import derivation, norms, recompute, stage_sentences
 from minigpt.inspection.derivation import Derivation
 from minigpt.inspection.stage_at import NormParameters, Projection, StageAt
 from minigpt.inspection.stage_sentences import Described, Shown
@@ -77,7 +77,7 @@ class StageSpec:
 
 
 def _norm_formula(letter: str) -> Formula:
-    return _fixed(f"N = ({letter} - mean) / √(variance + ε) · weight + bias")
+    return lambda config, block: norms.formula(config, letter)
 
 
 def _projection_formula(left: str, source: str, letter: str) -> Formula:
@@ -200,9 +200,9 @@ NORM1 = StageSpec(
     say("the norm before attention"),
     ("block_input",),
     _norm_formula("X"),
-    recompute.layer_norm,
-    partial(derivation.layer_norm, letter="X"),
-    stage_sentences.norm,
+    norms.recomputed,
+    partial(norms.derivation, letter="X"),
+    norms.sentence,
     parameters=_norm_of(lambda model, block: _block(model, block).norm1),
     opens="attention",
 )
@@ -357,9 +357,9 @@ NORM2 = StageSpec(
     say("the norm before the FFN"),
     ("residual1",),
     _norm_formula("R"),
-    recompute.layer_norm,
-    partial(derivation.layer_norm, letter="R"),
-    stage_sentences.norm,
+    norms.recomputed,
+    partial(norms.derivation, letter="R"),
+    norms.sentence,
     parameters=_norm_of(lambda model, block: _block(model, block).norm2),
     opens="ffn",
 )
@@ -415,9 +415,9 @@ FINAL_NORM = StageSpec(
     say("the last norm"),
     ("block_output",),
     _norm_formula("Y"),
-    recompute.layer_norm,
-    partial(derivation.layer_norm, letter="Y"),
-    stage_sentences.norm,
+    norms.recomputed,
+    partial(norms.derivation, letter="Y"),
+    norms.sentence,
     parameters=_norm_of(lambda model, block: model.final_norm),
     opens="output",
 )

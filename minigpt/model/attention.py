@@ -69,6 +69,7 @@ class CausalSelfAttention(nn.Module):
         if run.cache is not None:
             k, v = run.cache.append(self.index, k, v)  # (B, H, keys, D)
         scores = hook("scores", q @ k.transpose(-2, -1) / sqrt(self.head_width))  # (B, H, T, keys)
+        assert run.visible is not None, "the stages need the mask"
         visible = hook("visible", run.visible)
         weights = hook("weights", masked_softmax(scores, visible))  # (B, H, T, keys)
         mixtures = hook("mixtures", run.dropout(weights) @ v)  # (B, H, T, D)

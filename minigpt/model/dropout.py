@@ -1,5 +1,7 @@
 """Dropout with its own generator, so that runs and samplers in one process never disturb each other."""
 
+from typing import Any
+
 import torch
 
 LEVELS = 1 << 16  # a number is kept or not by 16 random bits
@@ -50,11 +52,11 @@ class _MaskedSum(torch.autograd.Function):
     """x + branch * mask; addcmul's own gradient would multiply the mask once more."""
 
     @staticmethod
-    def forward(ctx, x: torch.Tensor, branch: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, branch: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(mask)
         return torch.addcmul(x, branch, mask)
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         (mask,) = ctx.saved_tensors
         return gradient, gradient * mask, None

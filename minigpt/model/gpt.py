@@ -8,6 +8,7 @@ read from; training steps and decoding replace parts of it by the fast twins in 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 import torch
 from torch import nn
@@ -47,6 +48,16 @@ class Block(nn.Module):
         return hook("block_output", dropout.added(x, ffn_out) if self.residual else dropout(ffn_out))
 
 
+class Blocks(nn.ModuleList):
+    """The blocks, first to last."""
+
+    def __iter__(self) -> Iterator[Block]:
+        return cast(Iterator[Block], super().__iter__())
+
+    def __getitem__(self, index: int) -> Block:  # type: ignore[override]  # never a slice
+        return cast(Block, super().__getitem__(index))
+
+
 class MiniGPT(nn.Module):
     """A decoder-only language model.
 
@@ -60,7 +71,7 @@ class MiniGPT(nn.Module):
         dtype = getattr(torch, config.dtype)
         self.token_embedding = nn.Parameter(torch.empty(config.vocab_size, config.width, dtype=dtype))
         self.position_embedding = nn.Parameter(torch.empty(config.context_length, config.width, dtype=dtype))
-        self.blocks = nn.ModuleList(Block(config, index, dtype) for index in range(config.layers))
+        self.blocks = Blocks(Block(config, index, dtype) for index in range(config.layers))
         self.final_norm = norm_layer(config, dtype)
         head = None if config.tied_head else nn.Parameter(torch.empty(config.width, config.vocab_size, dtype=dtype))
         self.head = head

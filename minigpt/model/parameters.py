@@ -7,6 +7,7 @@ import torch
 from minigpt.config import ModelConfig
 from minigpt.limits import limit
 from minigpt.model.gpt import MiniGPT
+from minigpt.model.layers import norm_parameters
 from minigpt.sentences import Refusal
 
 COMPONENTS = ("token_table", "position_table", "attention", "ffn", "norms", "lm_head")
@@ -45,12 +46,12 @@ def component_counts(model: MiniGPT) -> dict[str, int]:
 def parameter_count(config: ModelConfig) -> int:
     """How many parameters a model of `config` has, from the sizes alone: nothing is built.
 
-    Tables V C + T C, a block 4 C C (+ 4 C) + 2 C F + F + C + 4 C, last norm 2 C, head C V (0 if tied) (+ V).
+    Tables V C + T C, a block 4 C C (+ 4 C) + 2 C F + F + C and two norms, a last norm, head C V (0 if tied) (+ V).
     """
-    width, hidden = config.width, config.ffn_width
-    block = 4 * width * (width + config.attention_bias) + 2 * width * hidden + hidden + width + 4 * width
+    width, hidden, norm = config.width, config.ffn_width, norm_parameters(config)
+    block = 4 * width * (width + config.attention_bias) + 2 * width * hidden + hidden + width + 2 * norm
     head = config.vocab_size * (width * (not config.tied_head) + config.head_bias)
-    return (config.vocab_size + config.context_length) * width + config.layers * block + 2 * width + head
+    return (config.vocab_size + config.context_length) * width + config.layers * block + norm + head
 
 
 def shape_only(config: ModelConfig) -> MiniGPT:

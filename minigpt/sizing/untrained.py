@@ -10,6 +10,7 @@ from math import log
 import torch
 
 from minigpt.config import ModelConfig
+from minigpt.inspection.trace_memory import check_trace
 from minigpt.model.gpt import MiniGPT
 from minigpt.model.size_limits import building_bytes, check_model, one_at_a_time
 
@@ -40,6 +41,7 @@ def untrained_loss(config: ModelConfig) -> UntrainedLoss:
     """
     check_model(config)
     positions = positions_read(config)
+    check_trace(config, positions)
     generator = torch.Generator().manual_seed(SEED)
     ids = torch.randint(config.vocab_size, (1, positions), generator=generator)
     with one_at_a_time(building_bytes(config)):

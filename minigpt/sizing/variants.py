@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from minigpt.config import ModelConfig
 from minigpt.model.cache import cache_bytes
+from minigpt.model.layers import norm_parameters
 from minigpt.model.parameters import parameter_count
 from minigpt.model.size_limits import number_bytes
 from minigpt.sentences import Refusal
@@ -91,7 +92,7 @@ def variants(config: ModelConfig, groups: int, experts: int, chosen: int) -> lis
     routed = blocks * width * experts
     changes = {
         "rope": -config.context_length * width,
-        "rmsnorm": -(2 * blocks + 1) * width,
+        "rmsnorm": (2 * blocks + 1) * (width - norm_parameters(config)),  # one vector a norm
         "swiglu": blocks * (3 * width * gated_width(config) - ffn),
         "gqa": -2 * blocks * (width - groups * config.head_width) * (width + config.attention_bias),
         "experts": routed + (experts - 1) * blocks * ffn,

@@ -5,7 +5,7 @@ import torch
 
 from minigpt.corpus.batches import batch_records
 from minigpt.inspection.sources import load_source
-from minigpt.inspection.stages import derive
+from minigpt.inspection.stages import derive, formula
 from minigpt.ui.base.workspace import DEFAULT_TEXT
 from minigpt.ui.stages import grid as stage_grid
 from tests.pages.app import open_app
@@ -62,7 +62,7 @@ def test_walking_through_all_stages_shows_the_traces_numbers(model_name):
         captions = " ".join(caption.value for caption in at.caption).replace("\\", "")
         assert f"step {number} of {len(trace.stages)} · [{', '.join(map(str, stage.shape))}]" in captions
         assert "Recomputed by NumPy from" in captions
-        assert at.code[1].value == stage.formula
+        assert at.code[1].value == formula(stage, trace.config)
         assert at.code[2].value == f"# {stage.source.file}:{stage.source.line}\n{stage.source.text}"
         if stage is not trace.stages[-1]:
             at.button(key="stage_next").click().run()

@@ -6,6 +6,7 @@ never sees such padding, because it comes later.
 """
 
 from math import sqrt
+from typing import Any
 
 import torch
 from torch.nn import functional
@@ -19,8 +20,7 @@ class FusedAttention:
     """qkv (B, T, 3C), Q, K and V side by side -> joined (B, T, C), causal; 0 for queries that are not `valid`."""
 
     def __init__(self, positions: int, valid: torch.Tensor | None, dtype: torch.dtype, dropout: Dropout):
-        padded = valid is not None and not valid.all()
-        self.valid = valid[:, :, None].to(dtype) if padded else None  # (B, T, 1)
+        self.valid = None if valid is None or valid.all() else valid[:, :, None].to(dtype)  # (B, T, 1)
         self.dropout = dropout
         if not isinstance(dropout, NoDropout):
             hidden = torch.full((positions, positions), float("-inf"), dtype=dtype)
@@ -56,7 +56,7 @@ class _DroppedAttention(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, qkv: torch.Tensor, heads: int, hidden: torch.Tensor, dropout: SeededDropout) -> torch.Tensor:
+    def forward(ctx: Any, qkv: torch.Tensor, heads: int, hidden: torch.Tensor, dropout: SeededDropout) -> torch.Tensor:
         copied = torch.stack(split_heads(qkv, heads)).flatten(1, 2)  # (3, B H, T, D)
         q, k, v = copied
         q.mul_(1 / sqrt(q.shape[-1]))
@@ -73,7 +73,7 @@ class _DroppedAttention(torch.autograd.Function):
         return mixtures.unflatten(0, (-1, heads)).transpose(1, 2).flatten(2)  # (B, T, C)
 
     @staticmethod
-    def backward(ctx, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         copied, mixtures, *kept = ctx.saved_tensors
         q, k, v = copied
         given = gradient.unflatten(-1, (ctx.heads, -1)).transpose(1, 2).flatten(0, 1)  # (B H, T, D)

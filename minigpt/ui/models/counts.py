@@ -7,6 +7,7 @@ from minigpt.config import ModelConfig
 from minigpt.figures.models import Area, treemap_figure
 from minigpt.figures.numbers import percent
 from minigpt.figures.theme import chart_config
+from minigpt.model.layers import norm_parameters
 from minigpt.model.parameters import COMPONENTS, component_counts, parameter_rows, shape_only
 from minigpt.sentences import say
 from minigpt.sizing.counting import BlockCount, Count, block_count, counts, one_more_id
@@ -120,7 +121,7 @@ def _rules(config: ModelConfig) -> dict[str, str]:
         "position_table": f"T·C = {c.context_length:,}·{c.width:,}",
         "attention": f"L·(4·C²{bias})",
         "ffn": "L·(2·C·F + F + C)",
-        "norms": "(2·L + 1)·2·C",
+        "norms": f"(2·L + 1)·{norm_parameters(config) // config.width}·C",
         "lm_head": tied if c.tied_head else own,
     }
 
@@ -129,7 +130,7 @@ def convention_frame(config: ModelConfig, found: list[Count]) -> pd.DataFrame:
     """Every convention: number, difference, what it counts, and who published it."""
     words = {
         "stored": t("every stored tensor, each once"),
-        "no_final_norm": t("without the last LayerNorm"),
+        "no_final_norm": t("without the last norm"),
         "attention_bias": t("without biases on Q, K, V, O"),
         "head": t("with a separate LM matrix"),
         "no_positions": t("without the position table"),
@@ -164,8 +165,8 @@ def areas(config: ModelConfig, found: dict[str, int], block: BlockCount) -> list
     else:
         title = t("{layers} blocks of {numbers} each", layers=config.layers, numbers=f"{block.total:,}")
         whole += _block_areas("blocks", title, config.layers * block.total, config, found, config.layers)
-    norm = 2 * config.width
-    whole.append(Area("final_norm", t("Last LayerNorm"), norm, "model", "norms"))
+    norm = norm_parameters(config)
+    whole.append(Area("final_norm", t("Last norm"), norm, "model", "norms"))
     if found["lm_head"]:
         whole.append(Area("lm_head", _title("lm_head"), found["lm_head"], "model", "lm_head"))
     return whole
@@ -174,7 +175,7 @@ def areas(config: ModelConfig, found: dict[str, int], block: BlockCount) -> list
 def _block_areas(
     name: str, title: str, total: int, config: ModelConfig, found: dict[str, int], blocks: int
 ) -> list[Area]:
-    parts = {"attention": found["attention"], "ffn": found["ffn"], "norms": found["norms"] - 2 * config.width}
+    parts = {"attention": found["attention"], "ffn": found["ffn"], "norms": found["norms"] - norm_parameters(config)}
     shares = {part: count * blocks // config.layers for part, count in parts.items()}
     inner = [Area(f"{name} {part}", _title(part), count, name, part) for part, count in shares.items()]
     return [Area(name, title, total, "model"), *inner]

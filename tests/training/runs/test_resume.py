@@ -30,6 +30,7 @@ STEPS = 90
 TINY = Preset(
     name="mg-1",
     about="everything that a resume must restore is switched on",
+    to_try="",
     tokenizer=TokenizerConfig(merges=4),
     model=ModelConfig(
         vocab_size=263, context_length=24, width=8, heads=2, layers=1, ffn_width=16, dropout=0.2, dtype="float32"
