@@ -11,6 +11,7 @@ from minigpt.sentences import Refusal, Sentence, say
 from minigpt.validation import check_choice, check_settings, setting
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
+NORM_TITLES = {"layer": say("LayerNorm"), "rms": say("RMSNorm")}
 DTYPES = ("float64", "float32")
 TOKENIZER_TITLES = {"byte_bpe": say("byte-level BPE"), "chars": say("characters")}
 MODE_TITLES = {"records": say("whole records"), "windows": say("windows of the text")}
@@ -47,7 +48,9 @@ class ModelConfig:
     ffn_width: int = field(metadata=setting(say("FFN width F"), least=1))
     # "gelu" is the exact erf form, "gelu_tanh" GPT-2's approximation
     activation: str = field(default="relu", metadata=setting(say("Activation"), choices=ACTIVATIONS))
-    # added to the variance in every LayerNorm
+    # "rms" divides by the root of the mean square: no mean is subtracted, and there is no bias
+    norm: str = field(default="layer", metadata=setting(say("Norm"), choices=NORM_TITLES, form="more"))
+    # added under the root in every norm
     norm_epsilon: float = field(default=1e-5, metadata=setting(say("Norm epsilon"), above=0))
     # on Q, K, V and the output projection alike
     attention_bias: bool = field(default=False, metadata=setting(say("Biases on Q, K, V, O")))

@@ -49,17 +49,40 @@ class LayerNorm(nn.Module):
         return lambda x: torch.layer_norm(x, shape, weight, bias, epsilon)
 
 
-NORMS = {"layer": LayerNorm}
+class RMSNorm(nn.Module):
+    """x / sqrt(mean square + epsilon) * weight, over the last axis.
+
+    Source: B. Zhang, R. Sennrich (2019), Root Mean Square Layer Normalization.
+    """
+
+    vectors = 1  # of the width: weight
+
+    def __init__(self, width: int, epsilon: float, dtype: torch.dtype):
+        super().__init__()
+        self.epsilon = epsilon
+        self.weight = nn.Parameter(torch.empty(width, dtype=dtype))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(..., C) -> (..., C)."""
+        return torch.rms_norm(x, self.weight.shape, self.weight, self.epsilon)
+
+    def function(self) -> Callable[[Tensor], Tensor]:
+        """`forward` with its parameters looked up once, for a kernel that calls it for every position."""
+        shape, weight, epsilon = self.weight.shape, self.weight, self.epsilon
+        return lambda x: torch.rms_norm(x, shape, weight, epsilon)
 
 
-def norm_layer(config: ModelConfig, dtype: torch.dtype) -> LayerNorm:
+NORMS: dict[str, type[LayerNorm] | type[RMSNorm]] = {"layer": LayerNorm, "rms": RMSNorm}
+
+
+def norm_layer(config: ModelConfig, dtype: torch.dtype) -> LayerNorm | RMSNorm:
     """A norm over the width of `config`."""
-    return NORMS["layer"](config.width, config.norm_epsilon, dtype)
+    return NORMS[config.norm](config.width, config.norm_epsilon, dtype)
 
 
 def norm_parameters(config: ModelConfig) -> int:
     """How many parameters one norm has."""
-    return NORMS["layer"].vectors * config.width
+    return NORMS[config.norm].vectors * config.width
 
 
 class FeedForward(nn.Module):

@@ -3,12 +3,12 @@
 import pandas as pd
 import streamlit as st
 
-from minigpt.config import ModelConfig
+from minigpt.config import NORM_TITLES, ModelConfig
 from minigpt.figures.numbers import percent
 from minigpt.model.parameters import parameter_count
 from minigpt.sizing.memory import memory, readable_bytes
 from minigpt.sizing.variants import VARIANTS, Variant, divisors, gated_width, variants
-from minigpt.ui.base.text import t, tn
+from minigpt.ui.base.text import t, tn, translate
 from minigpt.ui.components.anatomy import Mark, Part, anatomy
 from minigpt.ui.models.cost import text_table
 
@@ -42,8 +42,9 @@ def draw(config: ModelConfig) -> None:
         text_table(table, (t("change"),), key="models_variants", label=t("What newer models change"))
         st.caption(
             t(
-                "They are calculated here, not built. The counts follow from the papers' shapes: RoPE 2021, "
-                "RMSNorm 2019, SwiGLU 2020, grouped-query attention 2023, experts as in Mixtral 2024."
+                "RMSNorm can be chosen above, under Norm, and trained. The other four are calculated here, not built; "
+                "their counts follow from the papers' shapes: RoPE 2021, SwiGLU 2020, grouped-query attention 2023, "
+                "experts as in Mixtral 2024."
             )
         )
     with drawing:
@@ -83,6 +84,8 @@ def sentence(config: ModelConfig, name: str | None, groups: int, experts: int, u
             "are gone.",
             table=f"{config.context_length * config.width:,}",
         )
+    if name == "rmsnorm" and config.norm == "rms":
+        return t("**RMSNorm.** This model already has it: there is nothing to change.")
     if name == "rmsnorm":
         return t(
             "**RMSNorm.** Each vector is divided by the root of its mean square and multiplied by a learned scale. No "
@@ -142,7 +145,7 @@ def _gqa_sentence(groups: int, heads: int) -> str:
 def parts(config: ModelConfig, name: str | None, groups: int, experts: int, used: int) -> dict[str, Part]:
     """The boxes of the drawing, as they are or as the change would make them."""
     c = config
-    norm = Part(t("LayerNorm"))
+    norm = Part(translate(NORM_TITLES[config.norm]))
     found = {
         "tokens": Part(t("Token table"), f"{c.vocab_size:,} × {c.width:,}"),
         "positions": Part(t("Position table"), f"{c.context_length:,} × {c.width:,}"),
@@ -160,7 +163,7 @@ def parts(config: ModelConfig, name: str | None, groups: int, experts: int, used
     gated = f"{c.width:,} → 2 × {gated_width(c):,} → {c.width:,}"
     copies = tn("{count} feed-forward", "{count} feed-forwards", count=experts)
     routed = t("{used} for each token", used=used)
-    rms = Part(t("RMSNorm"), changed=True)
+    rms = Part(translate(NORM_TITLES["rms"]), changed=config.norm != "rms")
     pairs = tn(
         "{heads} queries, {count} key and value",
         "{heads} queries, {count} keys and values",
