@@ -10,7 +10,7 @@ from minigpt.ui.shared.training_fields import FIRST, MORE, SHAPE, part_of
 def test_the_form_shows_each_field_once_in_the_order_of_the_configs():
     assert FIRST == ("steps", "learning_rate")
     assert SHAPE == ("kind", "merges", "mode", "context_length", "width", "heads", "layers", "init_seed")
-    assert MORE[0] == "batch_size" and MORE[-1] == "dropout" and len(MORE) == 16
+    assert MORE[0] == "batch_size" and MORE[-2:] == ("norm", "dropout") and len(MORE) == 17
     assert len({*FIRST, *SHAPE, *MORE}) == len(FIRST) + len(SHAPE) + len(MORE)
 
 
