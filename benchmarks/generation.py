@@ -83,7 +83,7 @@ def silent(model: MiniGPT) -> MiniGPT:
     The offset of the last norm gives every row a part that a constant column of -1000 turns into a logit far below.
     Ids from 259 on are unknown to a tokenizer without merges and never drawn.
     """
-    model.final_norm.offset.fill_(0.01)
+    model.final_norm.bias.fill_(0.01)
     column = model.token_embedding[EOS] if model.head is None else model.head[:, EOS]
     column.fill_(-1000.0)
     return model

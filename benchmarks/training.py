@@ -27,7 +27,7 @@ from minigpt.corpus.windows import Windows, window_stream
 from minigpt.model.gpt import MiniGPT
 from minigpt.presets import preset
 from minigpt.tokenizers.byte_bpe import ByteBPE
-from minigpt.training.loop import Split, Training
+from minigpt.training.loop import Training, TrainingData
 from minigpt.training.runs.create import keep_freed_memory
 
 BLOCKS = {"mg-1": 20, "chapter-7": 2, "chapter-7-plain": 2}  # steps of one turn
@@ -69,7 +69,7 @@ def compare(case: str, rounds: int) -> None:
         print(f"  {name:<20} {speed:>9.1f} {unit:<9} ratio {statistics.median(ratios):.2f}")
 
 
-def case_of(case: str) -> tuple[ModelConfig, TrainConfig, Split]:
+def case_of(case: str) -> tuple[ModelConfig, TrainConfig, TrainingData]:
     """Model, training settings and data: MG-1 on its records, or full windows for the larger shape."""
     chosen, texts = preset(case.removesuffix("-plain")), [record.text for record in bundled_corpus().train]
     tokenizer = ByteBPE.train(texts, chosen.tokenizer.merges)
@@ -82,7 +82,7 @@ def case_of(case: str) -> tuple[ModelConfig, TrainConfig, Split]:
     return model, replace(endless, mode="windows"), window_stream(texts, tokenizer, model.context_length)
 
 
-def ours(model: ModelConfig, config: TrainConfig, split: Split) -> Callable[[], int]:
+def ours(model: ModelConfig, config: TrainConfig, split: TrainingData) -> Callable[[], int]:
     """One step of the loop that pages and the command line run; returns the tokens read."""
     training = Training(MiniGPT(model), split, None, config)
 
@@ -93,7 +93,7 @@ def ours(model: ModelConfig, config: TrainConfig, split: Split) -> Callable[[], 
     return step
 
 
-def hugging_face(model: ModelConfig, config: TrainConfig, split: Split, attention: str) -> Callable[[], int]:
+def hugging_face(model: ModelConfig, config: TrainConfig, split: TrainingData, attention: str) -> Callable[[], int]:
     """The same step as a plain loop around GPT2LMHeadModel and torch.optim."""
     network = GPT2LMHeadModel(gpt2_config(model, attention)).to(getattr(torch, model.dtype)).train()
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.optimizer]
@@ -134,7 +134,7 @@ def gpt2_config(model: ModelConfig, attention: str) -> GPT2Config:
     )
 
 
-def tokens(config: TrainConfig, split: Split) -> int:
+def tokens(config: TrainConfig, split: TrainingData) -> int:
     """Slots of a full batch of windows; for records the work of a step is counted in steps."""
     return config.batch_size * (split.length if isinstance(split, Windows) else 1)
 
