@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from minigpt.inspection.stages import WEIGHTS
 from minigpt.ui.attention import attention_views, causality
 from minigpt.ui.base import panels, workspace
-from minigpt.ui.base.text import t
+from minigpt.ui.base.text import t, translate
 from minigpt.ui.components.gallery import gallery
 from minigpt.ui.components.matrix import matrix
 from minigpt.ui.components.table import table
@@ -12,7 +13,8 @@ from minigpt.ui.frame import shell
 
 shell.guard()
 view = shell.view()
-names = {"scores": t("Scores"), "visible": t("Mask"), "weights": t("Weights")}
+names = {spec.kind: translate(title) for spec, title in attention_views.PICTURES.items()}
+kinds = {spec.kind: spec for spec in attention_views.PICTURES}
 
 st.title(t("Who reads whom?"))
 st.text(attention_views.query_sentence(view))
@@ -29,8 +31,8 @@ with small:
         mark_row=view.position // attention_views.thumbnail_step(view),
     )
     st.text(attention_views.head_sentence(view))
-    title, every = st.columns([3, 2], vertical_alignment="center")
-    title.markdown(t("**Keys of query {query}**", query=view.position))
+    heading, every = st.columns([3, 2], vertical_alignment="center")
+    heading.markdown(t("**Keys of query {query}**", query=view.position))
     together = every.toggle(t("Every head"), key="together", persist_state="session")
     columns = attention_views.side_by_side if together else attention_views.key_columns
     title = t("Keys of query {query}", query=view.position)
@@ -41,11 +43,11 @@ with large:
     chosen, slots = st.columns([3, 2], vertical_alignment="center")
     kind = chosen.segmented_control(
         t("Drawn"),
-        attention_views.PICTURES,
-        default="weights",
+        list(names),
+        default=WEIGHTS.kind,
         required=True,
         key="picture",
-        format_func=names.get,
+        format_func=lambda kind: names[kind],
         label_visibility="collapsed",
         persist_state="session",
     )
@@ -53,7 +55,7 @@ with large:
     padding = slots.toggle(t("Draw padding slots"), key="padding", disabled=full, persist_state="session")
     drawn = view.slots if padding else view.length
     query, key = attention_views.cell(view, drawn)
-    shown = attention_views.picture(view, kind, drawn)
+    shown = attention_views.picture(view, kinds[kind], drawn)
     labels = attention_views.slot_labels(view, drawn)
     matrix(
         shown.values,
@@ -103,5 +105,8 @@ panels.tabs(
     key="attention_panel",
 )
 st.caption(
-    t("To try: move the training step from 0 to 600 and see even rows take sides, or repeat a word in the record.")
+    t(
+        "To try: move the training step from 0 to 600 and watch evenly spread rows sharpen, or repeat a word in the "
+        "text."
+    )
 )

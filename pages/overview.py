@@ -62,7 +62,7 @@ with learned:
             [row.validation_loss for row in rows],
             names=(t("training records"), t("validation records")),
             uniform=(t("all pieces equal"), log(view.model.config.vocab_size)),
-            here=(t("shown"), view.space.step),
+            here=(t("shown"), view.step),
         )
         st.echarts_chart(curve, key="learned", height=260, alt=t("Loss over training steps"))
     elif is_import(view.space.model):

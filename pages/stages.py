@@ -3,7 +3,7 @@
 import streamlit as st
 
 from minigpt.figures.numbers import every_digit
-from minigpt.inspection.stages import BLOCK_INPUT, derive, explain, formula, recomputed, shape_text, spec_of
+from minigpt.inspection.stages import derive, explain, formula, recomputed, shape_text, spec_of
 from minigpt.model.trace import Stage
 from minigpt.ui.base import messages, workspace
 from minigpt.ui.base.text import plain, t, translate
@@ -37,16 +37,22 @@ def go_to_number() -> None:
     stage_choice.choose_number(view, stage, st.session_state["stage_jump"])
 
 
-stage = stage_choice.chosen(view)
-if stage is None:
-    messages.notice(t("There is no stage {name}; showing {shown}.", name=view.space.stage, shown=BLOCK_INPUT.kind))
-    stage = view.trace.blocks[view.block].block_input
+known = stage_choice.chosen(view)
+stage = known or view.trace.blocks[view.block].block_input
+if known is None:
+    messages.notice(t("There is no stage {name}; showing {shown}.", name=view.space.stage, shown=stage.name))
     go(stage)
     workspace.write_url()
 
 st.title(t("What each step computes"))
-text = "Position {position}, {piece}. Choose a stage or step with the arrow keys; click a number to see its arithmetic."
-st.caption(t(text, position=position, piece=plain(view.labels[position])))
+st.caption(
+    t(
+        "Position {position}, {piece}. Press the right arrow for the next step. Click any number to see where it "
+        "comes from.",
+        position=position,
+        piece=plain(view.labels[position]),
+    )
+)
 items, stages = stage_choice.rail(view)
 chips(
     items,
@@ -60,19 +66,31 @@ place = stage_choice.coordinate(view, stage)
 before, after = (stage_choice.neighbour(view.trace, stage, step) for step in (-1, 1))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.button(
-        t("Previous"), key="stage_previous", shortcut="Left",
-        disabled=before is None, on_click=go, args=(before,),
-    )  # fmt: skip
+        t("Previous"),
+        key="stage_previous",
+        shortcut="Left",
+        disabled=before is None,
+        on_click=go,
+        args=(before,),
+    )
     st.button(
-        t("Next"), key="stage_next", shortcut="Right",
-        disabled=after is None, on_click=go, args=(after,),
-    )  # fmt: skip
+        t("Next"),
+        key="stage_next",
+        shortcut="Right",
+        disabled=after is None,
+        on_click=go,
+        args=(after,),
+    )
     if len(view.trace.blocks) > 1:
         st.session_state["stage_block"] = view.block
         st.segmented_control(
-            t("Block"), range(len(view.trace.blocks)), key="stage_block", on_change=go_to_block,
-            format_func=lambda block: t("block {block}", block=block), label_visibility="collapsed",
-        )  # fmt: skip
+            t("Block"),
+            range(len(view.trace.blocks)),
+            key="stage_block",
+            on_change=go_to_block,
+            format_func=lambda block: t("block {block}", block=block),
+            label_visibility="collapsed",
+        )
     step = t("step {step} of {steps}", step=stage_choice.index(view.trace, stage) + 1, steps=len(view.trace.stages))
     st.caption(f"{step} · {shape_text(stage)}", width="content")
 
@@ -105,6 +123,7 @@ name = stage_choice.place_name(view, stage, place)
 st.markdown(f"**{plain(name)}**{plain(f' = {every_digit(work.shown)}')}")
 st.code("\n".join([work.symbols, *work.steps, work.expression]), language=None, wrap_lines=True)
 if work.hidden:
+    assert isinstance(place, tuple)
     st.markdown(plain(hidden_words(work.hidden, position, place[1])))
 if check.agrees:
     st.caption(f":material/check_circle: {plain(check_words(check))}")

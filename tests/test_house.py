@@ -67,9 +67,6 @@ AT_MOST = 25
 # An f-string is one token up to Python 3.11, several from 3.12 on.
 STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 
-# Until every folder has been converted; then this mark goes.
-converting = pytest.mark.xfail(strict=False, reason="folders are still being converted")
-
 
 @cache
 def sources() -> dict[str, ast.Module]:
@@ -123,7 +120,6 @@ def test_the_drawn_tree_has_every_room_in_order():
     assert floors == sorted(floors, reverse=True) and len(tree) == len(FLOOR) - 3  # the root, pages, app.py
 
 
-@converting
 def test_imports_run_downwards():
     wrong = set()
     for path in sources():
@@ -162,7 +158,6 @@ def test_the_library_loads_no_interface():
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
-@converting
 def test_a_folder_is_seen_at_a_glance():
     counts: dict[str, int] = defaultdict(int)
     for path in sources():
@@ -173,7 +168,6 @@ def test_a_folder_is_seen_at_a_glance():
     assert modules <= ROOT_MODULES
 
 
-@converting
 def test_two_classes_never_share_a_name():
     found = defaultdict(list)
     for path, tree in sources().items():
@@ -183,7 +177,6 @@ def test_two_classes_never_share_a_name():
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 
 
-@converting
 def test_names_are_the_fields():
     old = [path for path in sources() if Path(path).stem in OLD_MODULES - (FINE_ON_PAGES if "/ui/" in path else set())]
     for path, tree in sources().items():
@@ -206,7 +199,6 @@ def prose() -> list[tuple[str, str]]:
     return found
 
 
-@converting
 def test_sentences_are_plain():
     turns, seldom = (re.compile("|".join(kinds), re.IGNORECASE) for kinds in (TURNS, SELDOM))
     found = [f"{place} {line}" for place, line in prose() if turns.search(line)]
@@ -215,7 +207,6 @@ def test_sentences_are_plain():
     assert not found, f"{len(found)} lines\n" + "\n".join(found)
 
 
-@converting
 def test_layout_is_left_to_the_formatter():
     skipped = [path for path in sources() if "fmt: skip" in (ROOT / path).read_text(encoding="utf-8")]
     assert skipped == []

@@ -17,7 +17,7 @@ import pytest
 from babel.messages.frontend import CommandLineInterface
 from babel.messages.pofile import read_po
 
-from tests.test_house import ROOT, converting, sources
+from tests.test_house import ROOT, sources
 
 EXTRACT = "extract -F babel.cfg -k t -k tn:1,2 -k say -k say_count:1,2 -k Refusal -o locale/minigpt.pot ."
 MAKERS = {"t": 1, "say": 1, "Refusal": 1, "tn": 2, "say_count": 2}  # and how many templates each takes
@@ -66,7 +66,6 @@ def hands_on(call: ast.Call, name: str) -> bool:
     return name == "Refusal" and len(call.args) == 1 and not call.keywords and made
 
 
-@converting
 def test_templates_are_literals():
     wrong = [
         f"{path}:{call.lineno} {ast.unparse(call)[:100]}"
@@ -95,7 +94,6 @@ def test_every_placeholder_is_given():
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@converting
 def test_values_have_names_that_a_translator_reads():
     made_up = re.compile(r"\w+\d+|value\d*|map|ord|len|repr|str")
     wrong = [
@@ -126,7 +124,6 @@ def said_plainly(node: ast.expr) -> bool:
     return False
 
 
-@converting
 def test_what_a_page_shows_passes_through_the_catalogue():
     """As far as the text of a file tells; the browser test with a pseudo-language sees the rest."""
     wrong = []
@@ -141,7 +138,6 @@ def test_what_a_page_shows_passes_through_the_catalogue():
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@converting
 def test_no_sentence_is_glued():
     """No f-string or sum joins a sentence with another or with words."""
     wrong = []
@@ -161,7 +157,6 @@ def test_no_sentence_is_glued():
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-@converting
 def test_errors_of_the_library_can_be_translated():
     """A ValueError or RuntimeError with words of its own is a sentence that no catalogue can reach."""
     wrong = []
@@ -202,7 +197,6 @@ def test_the_documented_command_is_this_one():
     assert f"pybabel {EXTRACT}" in (ROOT / "CONTRIBUTING.md").read_text()
 
 
-@converting
 def test_the_extraction_finds_every_sentence():
     written = {
         template.value
@@ -226,7 +220,6 @@ def test_every_folder_has_sentences(folder: str):
     assert any(path.startswith(folder) for paths in extracted().values() for path in paths)
 
 
-@converting
 def test_a_template_is_a_whole_sentence_or_name():
     """Not white space, not one placeholder alone, no piece with white space at its ends."""
     templates = set(extracted()) - {""}

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -149,12 +150,13 @@ def curve_figure(probabilities: np.ndarray, target: tuple[int, str], uniform: st
     curve = {"type": "scatter", "mode": "lines", "line": {"color": PREDICTION, "width": 2}}
     curve |= {"x": ranks.tolist(), "y": drawn.tolist(), "customdata": [percent(share) for share in drawn]}
     curve |= {"hovertemplate": f"{axes[0]} %{{x}}<br>%{{customdata}}<extra></extra>"}
-    traces, (rank, label) = [curve], target
+    traces: list[dict[str, Any]] = [curve]
+    rank, label = target
     if shares[rank - 1] > 0:
         side = "right" if rank < len(shares) / 4 else "left"
-        point = {"type": "scatter", "mode": "markers+text", "marker": {"color": TARGET, "size": 11}}
-        point |= {"x": [rank], "y": [float(shares[rank - 1])], "hoverinfo": "skip", "cliponaxis": False}
-        traces.append(point | {"text": [plotly_text(shortened(label))], "textposition": f"top {side}"})
+        point: dict[str, Any] = {"type": "scatter", "mode": "markers+text", "marker": {"color": TARGET, "size": 11}}
+        place = {"x": [rank], "y": [float(shares[rank - 1])], "hoverinfo": "skip", "cliponaxis": False}
+        traces.append(point | place | {"text": [plotly_text(shortened(label))], "textposition": f"top {side}"})
     layout = {
         "xaxis": {"type": "log", "title": {"text": axes[0]}, "dtick": 1}
         | {"range": [-0.05, 1.01 * math.log10(len(shares))]},

@@ -43,7 +43,7 @@ def losses_chart(
             {"type": "category", "data": names, "show": False},  # of the clear columns, or they would share the width
         ],
         "yAxis": {"type": "value", "min": 0, "max": top, "splitNumber": 4, "axisLabel": {"showMaxLabel": False}}
-        | {"splitLine": {"showMaxLine": False}},  # the top is no round number
+        | {"splitLine": {"showMaxLine": False}},  # the top is not a round number
         "series": [shown, clicked],
     }
 

@@ -70,9 +70,9 @@ def read_query(weights: torch.Tensor, ids: torch.Tensor, query: int) -> QueryRea
     row = weights.double()
     if row.shape != ids.shape or abs(row.sum().item() - 1) > 1e-5:
         raise Refusal(
-            "weights must be one for each of {count} keys and sum to 1, got {count2} that sum to {sum:.6g}",
+            "weights must be one for each of {count} keys and sum to 1, got {given} that sum to {sum:.6g}",
             count=len(ids),
-            count2=len(row),
+            given=len(row),
             sum=row.sum(),
         )
     seen = row[: query + 1]
@@ -94,7 +94,7 @@ def read_query(weights: torch.Tensor, ids: torch.Tensor, query: int) -> QueryRea
 def read_heads(weights: torch.Tensor, ids: torch.Tensor) -> list[HeadReading]:
     """Means over the queries of each head: weights (H, T, T) of T real positions, ids (T,).
 
-    Raises ValueError for weights of another shape, and for fewer than 2 positions: nobody has a choice.
+    Raises ValueError for weights of another shape, and for fewer than 2 positions, where there is nothing to choose.
     """
     size = len(ids)
     if size < 2:

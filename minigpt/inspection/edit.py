@@ -32,7 +32,7 @@ def edit_token(model: MiniGPT, batch: Batch, position: int, id: int, before: Tra
     ids, valid = batch.ids[:1], batch.valid[:1]
     check_int("position", position, least=0, most=int(valid.sum()) - 1)
     check_int("id", id, least=0, most=model.config.vocab_size - 1)
-    own = ids[0, position].item()
+    own = int(ids[0, position])
     if id == own:
         raise Refusal("id {id} already stands at position {position}; choose another one", id=id, position=position)
     changed = ids.clone()
@@ -64,6 +64,6 @@ def _of(trace: Trace) -> list[torch.Tensor]:
 
 def another_id(batch: Batch, position: int, size: int) -> int:
     """A replacement for the id at `position`: the first other id of the record after BOS, else the next of `size`."""
-    own = batch.ids[0, position].item()
-    others = [id for id in batch.ids[0, 1 : int(batch.valid[0].sum())].tolist() if id != own]
+    own = int(batch.ids[0, position])
+    others = [other for other in batch.ids[0, 1 : int(batch.valid[0].sum())].tolist() if other != own]
     return others[0] if others else (own + 1) % size

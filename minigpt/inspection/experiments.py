@@ -77,7 +77,7 @@ def experiments(
 
 
 def traced_forward(model: MiniGPT, trace: Trace) -> Check:
-    """The logits of the trace are those of a forward that nobody traces, bit for bit."""
+    """The logits of the trace are those of a forward without a trace, bit for bit."""
     difference = (_logits(model, trace.ids, trace.valid) - trace.logits.values).abs().max().item()
     return Check("traced_forward", difference == 0, difference, 0.0, {"logits": float(trace.logits.values.numel())})
 
@@ -223,7 +223,8 @@ def one_update(model: MiniGPT, batch: Batch) -> Check:
     with torch.no_grad():
         for tensor, given in zip(tensors, model.parameters(), strict=True):
             old = tensor.clone()  # one at a time: a large model is not kept twice more
-            tensor -= UPDATE * tensor.grad / (tensor.grad.abs() + 1e-8)
+            assert tensor.grad is not None
+            tensor.sub_(UPDATE * tensor.grad / (tensor.grad.abs() + 1e-8))
             stayed += torch.equal(tensor, old)
             moved += not torch.equal(given, old)
         after = loss(copy(batch.ids, batch.valid), batch.targets).item()

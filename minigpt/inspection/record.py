@@ -45,7 +45,7 @@ def inspect_record(model: MiniGPT, tokenizer: Tokenizer, text: str, position: in
             for stage in trace.stages
         ],
         "heads": head_rows(trace, position),
-        "logits": logit_summary(trace.logits.at(position), batch.targets[0, position].item()),
+        "logits": logit_summary(trace.logits.at(position), int(batch.targets[0, position])),
     }
 
 

@@ -79,7 +79,8 @@ def load_source(name: str, step: int) -> tuple[MiniGPT, Tokenizer]:
     check_choice("step", step, source_steps(name))
     if is_import(name):
         return load_import(name)
-    return preset_model(name) if is_untrained(name) else run_model(source_run(name).folder, step)
+    run = source_run(name)
+    return preset_model(name) if run is None else run_model(run.folder, step)
 
 
 def is_untrained(name: str) -> bool:
@@ -128,7 +129,7 @@ def preset_plan(name: str) -> tuple[ModelConfig, Tokenizer]:
 def run_model(folder: str | Path, step: int | None = None) -> tuple[MiniGPT, Tokenizer]:
     """The model a run saved at `step` (its last one by default) and its tokenizer.
 
-    Raises ValueError for a folder that is no run, a run without checkpoints, or a step not saved.
+    Raises ValueError for a folder that is not a run, a run without checkpoints, or a step not saved.
     """
     run = Run(folder)
     if not run.steps:

@@ -65,7 +65,7 @@ def packed(tensors: dict[str, torch.Tensor], about: dict[str, str]) -> bytes:
 def load_checkpoint(path: str | Path, config: ModelConfig | None = None, tokenizer: str | None = None) -> Checkpoint:
     """Read a checkpoint.
 
-    Raises ValueError when the file is no minigpt checkpoint or damaged, when `config` or the
+    Raises ValueError when the file is not a minigpt checkpoint or is damaged, when `config` or the
     `tokenizer` fingerprint differ (naming the fields or both fingerprints), and when a tensor is
     missing, unexpected or of another shape or dtype. Sizes are checked before memory is taken.
     """

@@ -1,7 +1,7 @@
 """What a change of the config would cost, in numbers: one size doubled, or the block changed as newer models do.
 
-Of the five newer changes only RMSNorm is built here (`norm="rms"`). The counts follow from the shapes of their papers, each applied alone to
-the given config:
+Of the five newer changes only RMSNorm is built here (`norm="rms"`). The counts follow from the shapes of their papers,
+each applied alone to the given config:
 RoPE: J. Su et al. (2021), RoFormer. RMSNorm: B. Zhang, R. Sennrich (2019). SwiGLU: N. Shazeer (2020), GLU
 Variants Improve Transformer. Grouped-query attention: J. Ainslie et al. (2023). Mixture of experts:
 N. Shazeer et al. (2017), as routed in A. Jiang et al. (2024), Mixtral.

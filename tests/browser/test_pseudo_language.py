@@ -12,9 +12,11 @@ from tests.browser import pseudo
 from tests.browser.driver import App, Profile
 from tests.browser.server import Server, serve
 from tests.browser.test_smoke import PAGES
-from tests.test_house import ROOT, converting
+from tests.test_house import ROOT
 from tests.test_house_sentences import extract
 
+# Some sentences of the pages still reach the screen without the catalogue; see the report of a failing case.
+converting = pytest.mark.xfail(strict=False, reason="pages are still being converted")
 TEXT = "春眠不觉晓，处处闻啼鸟。"
 RUN = "0f9k-shipped"
 # Names, formats, units of data and code: the same in every language.

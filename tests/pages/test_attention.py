@@ -8,6 +8,7 @@ from minigpt.corpus.batches import batch_records
 from minigpt.inspection.attention_stats import read_query
 from minigpt.inspection.edit import edit_token
 from minigpt.inspection.sources import load_source
+from minigpt.inspection.stages import SCORES, VISIBLE, WEIGHTS
 from minigpt.ui.attention import attention_views, causality
 from tests.pages.app import open_app, table_of
 
@@ -68,7 +69,7 @@ def test_odd_records_are_drawn_and_nothing_before_the_edit_moves(model, text):
     at = open_app("attention", model=model, text=text, position="1")
     assert not at.error
     panel(at, FUTURE)
-    assert "did not move: logits and attention weights changed by exactly 0." in texts(at)
+    assert "changed by exactly 0." in texts(at)
     assert len(at.get("bidi_component")) >= 4  # position chips, gallery, matrix, moved chips
     assert table_of(at)["key"] == ["0", "1"]
     for markdown in at.markdown:
@@ -85,7 +86,7 @@ def test_a_chosen_edit_is_run_and_an_impossible_one_is_not_offered():
     assert len(options) == 290 and "w  (id 119)" not in options
     at.selectbox(key="edit_id").set_value(270).run()
     there = edit_token(model, batch, 10, 270).differences[10].item()
-    assert "Position 10: w becomes red. Positions 0 to 9 did not move" in texts(at)
+    assert "Position 10: w becomes red. Nothing before it moved" in texts(at)
     assert f"Position 10 moved: one of its logits changed by {there:.4g}." in texts(at)
     at.session_state["workspace"] = type(at.session_state["workspace"])(text="x", position=1)
     at.run()
@@ -109,7 +110,7 @@ def test_a_model_that_sees_the_future_is_not_called_causal(monkeypatch):
 
 def test_switches_draw_scores_mask_padding_and_every_head():
     at = open_app("attention", model="chapter-7", text=RED, block="3", head="2")
-    for kind in attention_views.PICTURES:
+    for kind in (spec.kind for spec in attention_views.PICTURES):
         at.segmented_control(key="picture").set_value(kind).run()
         assert not at.exception
     at.toggle(key="padding").set_value(True).run()
@@ -150,14 +151,14 @@ def test_pictures_have_integer_labels_hidden_cells_and_one_limit_a_block():
     view = Chosen("mg-1", "the cat the cat", head=1)
     labels = attention_views.slot_labels(view, view.length)
     assert len(set(labels)) == view.length == len(labels) and labels[0].startswith("0  ")
-    scores = attention_views.picture(view, "scores", view.length)
+    scores = attention_views.picture(view, SCORES, view.length)
     hidden = np.triu(np.ones((view.length, view.length), bool), 1)
     assert (scores.masked == hidden).all() and scores.palette == "signed"
     both = view.trace.blocks[0].scores.values[0, :, : view.length, : view.length].numpy()
     assert scores.limit == np.abs(both[:, ~hidden]).max() and (scores.values == both[1]).all()
-    weights = attention_views.picture(view, "weights", view.length)
+    weights = attention_views.picture(view, WEIGHTS, view.length)
     assert (weights.values[hidden] == 0).all() and weights.limit == 1.0
-    padded = attention_views.picture(view, "visible", view.slots)
+    padded = attention_views.picture(view, VISIBLE, view.slots)
     assert padded.masked[view.length :].all() and padded.masked[:, view.length :].all()
     assert padded.values.sum() == view.length * (view.length + 1) / 2
 

@@ -31,7 +31,7 @@ def losses(at) -> list[dict]:
 
 def numbers(at) -> list[float]:
     """The third column of the softmax table."""
-    table = next(text.value for text in at.markdown if text.value.startswith("| step"))
+    table = next(text.value for text in at.markdown if text.value.startswith("| Step"))
     return [float(line.split(" | ")[2].replace("−", "-")) for line in table.splitlines()[2:]]
 
 

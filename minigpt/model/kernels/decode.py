@@ -1,7 +1,7 @@
 """One new position a text, after all that a cache holds: the forward of MiniGPT with nothing to keep.
 
 Beside one position the bookkeeping of the general forward costs more than its arithmetic: the mask that
-hides nothing, the named stages nobody looks at, the search for every parameter. Here they are left out;
+hides nothing, the named stages that are not shown, the search for every parameter. Here they are left out;
 the formulas are those of `MiniGPT.forward`, and the tests hold the two equal.
 """
 

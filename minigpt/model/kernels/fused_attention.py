@@ -1,4 +1,4 @@
-"""Attention in fewer kernels, for training steps, when nobody looks at the stages.
+"""Attention in fewer kernels, for training steps, when no stage is shown.
 
 The same function as the stages of `attention.py`, in other roundings: 1e-12 in float64 at most. It
 serves batches without padding or with padding only after the text, as all of ours are: a real query

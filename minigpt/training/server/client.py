@@ -77,7 +77,7 @@ class Trainer:
             with self._lock:
                 self._answers.pop(number, None)
         if "error" in answer:
-            raise Refusal("{error}", error=sentence_from(answer["error"], answer.get("error_parts")))
+            raise Refusal(sentence_from(answer["error"], answer.get("error_parts")))
         return _state(answer)
 
     def state(self, run: str | Path) -> RunState | None:

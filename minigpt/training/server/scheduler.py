@@ -116,7 +116,7 @@ class Scheduler:
         self._until(active, RunStatus.RUNNING if steps is None else RunStatus.PAUSED)
         self._changed(active)
         if active.status == RunStatus.FAILED:
-            raise Refusal("{reason}", reason=active.reason)
+            raise ValueError(active.reason)
 
     def _pause(self, folder: Path, command: dict) -> None:
         active = self._known(folder)

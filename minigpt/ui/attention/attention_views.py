@@ -10,15 +10,16 @@ import pandas as pd
 import streamlit as st
 from torch.nn import functional
 
-from minigpt.inspection.attention_stats import HeadReading, read_heads, read_query
+from minigpt.inspection.attention_stats import HeadReading, QueryReading, read_heads, read_query
 from minigpt.inspection.derivation import Derivation
-from minigpt.inspection.stages import derive
+from minigpt.inspection.stages import SCORES, VISIBLE, WEIGHTS, StageSpec, derive
+from minigpt.sentences import Sentence, say
 from minigpt.ui.base import workspace
 from minigpt.ui.base.text import t
 from minigpt.ui.base.view import View
 from minigpt.ui.components.table import Column
 
-PICTURES = ("scores", "visible", "weights")
+PICTURES: dict[StageSpec, Sentence] = {SCORES: say("Scores"), VISIBLE: say("Mask"), WEIGHTS: say("Weights")}
 CELL = "attention_cell"
 MOST_CELLS = 300_000  # of all thumbnails together, a byte each
 EVEN = 0.95  # of the visible keys: from here on a head is said to spread evenly
@@ -34,15 +35,15 @@ class Picture:
     limit: float
 
 
-def picture(view: View, kind: str, slots: int) -> Picture:
-    """Scores, visibility or weights of the chosen head. Heads of a block share the limit of their scores."""
+def picture(view: View, spec: StageSpec, slots: int) -> Picture:
+    """Scores, mask or weights of the chosen head. Heads of a block share the limit of their scores."""
     block = view.trace.blocks[view.block]
     masked = ~block.visible.values[0, 0, :slots, :slots].numpy()
-    if kind == "scores":
+    if spec is SCORES:
         scores = block.scores.values[0, :, :slots, :slots].numpy()  # (H, T, T)
         limit = float(np.abs(scores[:, ~masked]).max())
         return Picture(scores[view.head], masked, "signed", limit or 1.0)
-    if kind == "visible":
+    if spec is VISIBLE:
         return Picture((~masked).astype(np.float64), masked, "attention", 1.0)
     return Picture(block.weights.values[0, view.head, :slots, :slots].numpy(), masked, "attention", 1.0)
 
@@ -56,7 +57,7 @@ def thumbnail_step(view: View) -> int:
 def all_weights(view: View) -> np.ndarray:
     """Weights of every head of every block over the record's positions: (L, H, T, T).
 
-    With a `thumbnail_step` above 1 a cell is the greatest of step x step weights, and T so much smaller.
+    With a `thumbnail_step` above 1 a cell is the largest of step x step weights, and T so much smaller.
     """
     part, step = slice(0, view.length), thumbnail_step(view)
     heads = (block.weights.values[0, :, part, part] for block in view.trace.blocks)
@@ -70,8 +71,10 @@ def thumbnails_sentence(view: View) -> str:
     step = thumbnail_step(view)
     if step == 1:
         return t("All heads of all blocks. Click one, or use the arrow keys.")
-    text = "All heads of all blocks; a cell is the greatest of {step} × {step} weights. Click one, or use arrow keys."
-    return t(text, step=step)
+    return t(
+        "All heads of all blocks; a cell is the largest of {step} × {step} weights. Click one, or use the arrow keys.",
+        step=step,
+    )
 
 
 def slot_labels(view: View, slots: int) -> list[str]:
@@ -81,15 +84,15 @@ def slot_labels(view: View, slots: int) -> list[str]:
 
 
 def cell(view: View, slots: int) -> tuple[int, int]:
-    """The (query, key) that is worked out: the one clicked for this position, else the position's strongest key."""
+    """The (query, key) in numbers: the one clicked for this position, else the position's strongest key."""
     text, position, query, key = st.session_state.get(CELL, ("", 0, 0, 0))
     if (text, position) == (view.space.text, view.position) and max(query, key) < slots:
         return query, key
-    return view.position, read_query(*_row(view), view.position).key
+    return view.position, _query(view).key
 
 
 def take_cell(view: View, query: int, key: int) -> None:
-    """Remember a clicked cell and move the workspace to its query; a padding slot is no position of the record."""
+    """Remember a clicked cell and move the workspace to its query; a padding slot is not a position of the record."""
     position = query if query < view.length else view.position
     st.session_state[CELL] = (view.space.text, position, query, key)
     workspace.choose(position=position)
@@ -97,52 +100,47 @@ def take_cell(view: View, query: int, key: int) -> None:
 
 def query_sentence(view: View) -> str:
     """What the chosen head does at the chosen position."""
-    row = read_query(*_row(view), view.position)
+    row = _query(view)
     names = {"block": view.block, "head": view.head, "position": row.query, "piece": view.labels[row.query]}
     if not row.query:
         return t("Position 0, {piece}, has no earlier position: it gives its whole weight to itself.", **names)
-    sentence = t(
-        "Block {block}, head {head}: position {position}, {piece}, gives {share:.1%} of its weight to ",
-        share=row.share,
-        **names,
-    )
+    spread = {"share": row.share, "effective": row.effective_keys, "visible": row.visible}
     if row.key == row.query:
-        sentence += t("itself")
-    else:
-        sentence += t("position {key}, {piece}", key=row.key, piece=view.labels[row.key])
-    return sentence + t(
-        ". It reads as if from {effective:.1f} of {visible} visible keys.",
-        effective=row.effective_keys,
-        visible=row.visible,
+        return t(
+            "Block {block}, head {head}: position {position}, {piece}, gives {share:.1%} of its weight to itself. "
+            "Its attention is spread over about {effective:.1f} of the {visible} keys it may read.",
+            **names,
+            **spread,
+        )
+    return t(
+        "Block {block}, head {head}: position {position}, {piece}, gives {share:.1%} of its weight to position {key}, "
+        "{read}. Its attention is spread over about {effective:.1f} of the {visible} keys it may read.",
+        key=row.key,
+        read=view.labels[row.key],
+        **names,
+        **spread,
     )
 
 
 def head_sentence(view: View) -> str:
     """What the chosen head does on average over the record."""
     head, last = _readings(view, view.block)[view.head], view.length - 1
-    where = t("On average over positions 1 to {last}", last=last) if last > 1 else t("At position 1")
+    names = {"head": head.head, "last": last, "effective": head.effective_keys, "visible": head.visible}
     if head.effective_keys > EVEN * head.visible:
         return t(
-            "{where}, head {head} spreads its weight almost evenly: it reads as if from {effective:.2f} of "
-            "{visible:.2f} visible keys.",
-            where=where,
-            head=head.head,
-            effective=head.effective_keys,
-            visible=head.visible,
+            "On average over positions 1 to {last}, head {head} spreads its weight almost evenly, over about "
+            "{effective:.2f} of {visible:.2f} visible keys.",
+            **names,
         )
-    shares = sorted(head.shares.items(), key=lambda share: -share[1])
     return t(
-        "{where}, head {head} gives {shares}. It reads as if from {effective:.1f} of {visible:.1f} visible keys.",
-        where=where,
-        head=head.head,
-        shares=", ".join(
-            t("{share:.0%} to {whom}", share=share, whom=whom(name))
-            if place
-            else t("{share:.0%} of its weight to {whom}", share=share, whom=whom(name))
-            for place, (name, share) in enumerate(shares)
-        ),
-        effective=head.effective_keys,
-        visible=head.visible,
+        "On average over positions 1 to {last}, head {head} gives {previous:.0%} of its weight to the previous "
+        "position, {itself:.0%} to the position itself, {first:.0%} to position 0 and {equal:.0%} to earlier equal "
+        "pieces. Its attention is spread over about {effective:.1f} of {visible:.1f} visible keys.",
+        previous=head.previous or 0.0,
+        itself=head.itself or 0.0,
+        first=head.first or 0.0,
+        equal=head.equal or 0.0,
+        **names,
     )
 
 
@@ -153,9 +151,9 @@ def padding_sentence(view: View, padding: bool) -> str:
         return t("The record fills all {slots} slots: there is no padding.", slots=view.slots)
     names = {"count": view.length, "free": free, "last": view.slots - 1}
     if padding:
-        said = t("Slots {count} to {last} are padding: they read nothing, and nobody reads them.", **names)
+        said = t("Slots {count} to {last} are padding: they read nothing and are never read.", **names)
     else:
-        said = t("{count} real positions are drawn. Not drawn: padding slots ({free}), which nobody reads.", **names)
+        said = t("{count} real positions are drawn. Not drawn: {free} padding slots, which are never read.", **names)
     return f"{said} {unused_sentence(view)}".rstrip()
 
 
@@ -192,11 +190,11 @@ def key_columns(view: View, query: int) -> list[Column]:
     """The chosen head's row of one query: each visible key with weight and score."""
     weights = view.trace.blocks[view.block].weights
     work = derive(view.model, view.trace, weights, query, (view.head, query))
-    shares = [term[4] for term in work.terms]
+    shares = [float(term[4]) for term in work.terms]
     return [
         *_keys(view, query),
         Column(t("weight"), six_decimals(shares), "share", shares, exact_digits(shares)),
-        _numbers(t("score"), [term[1] for term in work.terms]),
+        _numbers(t("score"), [float(term[1]) for term in work.terms]),
     ]
 
 
@@ -230,7 +228,8 @@ def cell_work(view: View, query: int, key: int) -> tuple[Derivation, Derivation]
     """The arithmetic of one score and of its weight."""
     block = view.trace.blocks[view.block]
     place = (view.head, key)
-    return tuple(derive(view.model, view.trace, stage, query, place) for stage in (block.scores, block.weights))
+    score, weight = (derive(view.model, view.trace, stage, query, place) for stage in (block.scores, block.weights))
+    return score, weight
 
 
 def hidden_sentence(work: Derivation, query: int, key: int) -> str:
@@ -249,7 +248,7 @@ def difference_sentence(score: Derivation, weight: Derivation) -> str:
     far = [abs(work.value - work.shown) for work in (score, weight)]
     said = [t("exactly 0") if not difference else f"{difference:.1e}" for difference in far]
     return t(
-        "Derivation out here with plain numbers. Difference from the model: {score} in the score, {weight} in the weight.",
+        "Recomputed here with plain numbers. Difference from the model: {score} in the score, {weight} in the weight.",
         score=said[0],
         weight=said[1],
     )
@@ -258,16 +257,16 @@ def difference_sentence(score: Derivation, weight: Derivation) -> str:
 def terms_text(work: Derivation) -> str:
     """The products behind a score as aligned lines, one a coordinate, and their sum."""
     rows = [[str(index), *(f"{number:.6f}" for number in numbers)] for index, *numbers in work.terms]
-    total = f"{sum(numbers[-1] for numbers in work.terms):.6f}"
+    total = f"{sum(float(numbers[-1]) for numbers in work.terms):.6f}"
     rows = [[*work.columns[:-1], t("product")], *rows, ["Σ", "", "", total]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
-def _row(view: View):
-    """Weights of the chosen head and position over the record (T,), and the record's ids (T,)."""
+def _query(view: View) -> QueryReading:
+    """What the chosen head reads at the chosen position of the record."""
     weights = view.trace.blocks[view.block].weights.at(view.position)[view.head, : view.length]
-    return weights, view.batch.ids[0, : view.length]
+    return read_query(weights, view.batch.ids[0, : view.length], view.position)
 
 
 def _readings(view: View, block: int) -> list[HeadReading]:

@@ -1,5 +1,7 @@
 """The causality test: replace one token of the record and see which positions move."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from minigpt.inspection.edit import Edited, another_id, edit_token
@@ -15,7 +17,7 @@ MOST_FOUND = 50  # pieces offered of those that a search finds
 
 def draw(view: View) -> None:
     """Two choices, the sentence, and a chip a position with how far its logits moved."""
-    position, id = edit(view)
+    position, token = edit(view)
     where, what = st.columns(2)
     with where:
         st.session_state["edit_position"] = position
@@ -27,8 +29,8 @@ def draw(view: View) -> None:
             on_change=lambda: _take(view, st.session_state["edit_position"], None),
         )
     with what:
-        _choose_piece(view, position, id)
-    edited = _edited(view.space.model, view.space.step, view.space.text, position, id, view)
+        _choose_piece(view, position, token)
+    edited = _edited(view.space.model, view.step, view.space.text, position, token, view)
     moved = edited.differences[: view.length].tolist()
     st.text(sentence(view, edited))
     chips(
@@ -42,7 +44,8 @@ def draw(view: View) -> None:
 
 def _choose_piece(view: View, position: int, id: int) -> None:
     """Any other id of a small vocabulary; of a large one those that a search finds."""
-    options, place, label = range(view.model.config.vocab_size), st.container(), t("Put there instead")
+    options: Sequence[int] = range(view.model.config.vocab_size)
+    place, label = st.container(), t("Put there instead")
     if len(options) > LISTED:
         box, place = st.columns(2)
         with box:
@@ -97,9 +100,13 @@ def sentence(view: View, edited: Edited) -> str:
     names = {"position": edited.position, "before": before, "there": there, "weights": weights}
     pieces = [view.label(id) for id in (edited.before, edited.after)]
     change = t("Position {position}: {old} becomes {new}.", position=edited.position, old=pieces[0], new=pieces[1])
-    if before == 0 and weights == 0:
-        who = t("Positions 0 to {last}", last=last) if last else t("Position 0")
-        still = t("{who} did not move: logits and attention weights changed by exactly 0.", who=who)
+    if before == 0 and weights == 0 and not last:
+        still = t("Position 0 did not move: its logits and attention weights changed by exactly 0.")
+    elif before == 0 and weights == 0:
+        still = t(
+            "Nothing before it moved: logits and attention weights of positions 0 to {last} changed by exactly 0.",
+            last=last,
+        )
     else:
         still = t("Before it, logits moved by up to {before:.2g} and weights by {weights:.2g}.", **names)
     moved = t("Position {position} moved: one of its logits changed by {there:.4g}.", **names)

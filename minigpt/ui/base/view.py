@@ -124,6 +124,12 @@ class View:
         return sum(self.losses) / self.length
 
     @property
+    def step(self) -> int:
+        """The training step that is shown."""
+        assert self.space.step is not None, "`resolve` has chosen one"
+        return self.space.step
+
+    @property
     def position(self) -> int:
         return self.space.position
 

@@ -17,13 +17,14 @@ MAP = "map_id"  # session: where an id of the map was chosen, and which
 
 def draw(view: View, prediction: Prediction) -> None:
     """All probabilities by rank, or by id."""
+    orders = {"rank": t("by rank"), "id": t("by id")}
     way = st.segmented_control(
         t("Order"),
-        ["rank", "id"],
+        list(orders),
         default="rank",
         key="order",
         required=True,
-        format_func={"rank": t("by rank"), "id": t("by id")}.get,
+        format_func=lambda order: orders[order],
         label_visibility="collapsed",
     )
     if way == "id":
@@ -38,10 +39,17 @@ def draw(view: View, prediction: Prediction) -> None:
     )
     st.plotly_chart(figure, key="curve", config=chart_config("distribution"), alt=t("All probabilities by rank"))
     drawn = len(ranks_drawn(size))
-    note = t("All {size:,} ids, both axes logarithmic; the target is amber.", size=size)
     if drawn < size:
-        note += " " + t("{drawn} ranks are drawn, the first 200 among them.", drawn=drawn)
-    st.caption(note)
+        st.caption(
+            t(
+                "All {size:,} ids, both axes logarithmic; the target is amber. {drawn} ranks are drawn, the first 200 "
+                "among them.",
+                size=size,
+                drawn=drawn,
+            )
+        )
+    else:
+        st.caption(t("All {size:,} ids, both axes logarithmic; the target is amber.", size=size))
 
 
 def _map(view: View, prediction: Prediction) -> None:

@@ -64,12 +64,13 @@ def draw(view: View) -> None:
     )
 
 
-def _lens_rows(view: View, logits: torch.Tensor, depths: list[str]) -> list[dict]:
-    rows, target = [], view.targets[view.position]
+def _lens_rows(view: View, logits: torch.Tensor, depths: list[str]) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    target = view.targets[view.position]
     for depth, values in zip(depths, logits, strict=True):
         reading = predict(values)
         own = reading.candidate(target)
-        row = {t("after"): depth}
+        row: dict[str, object] = {t("after"): depth}
         for candidate in reading.top(3):
             name = t("rank {rank}", rank=candidate.rank)
             row[name] = f"{view.label(candidate.id)}  {percent(candidate.probability)}"

@@ -117,7 +117,8 @@ def arithmetic(view: View, prediction: Prediction) -> None:
     ]
     st.write(t("Softmax turns logits into probabilities; subtracting the greatest first keeps exp from overflowing."))
     lines = [f"| {a} | {b} | {every_digit(c)} | {plain(d)} |" for a, b, c, d in rows]
-    head = [f"| {t('step')} | {t('formula')} | {t('number')} | {t('note')} |", "|---|---|---|---|"]
+    titles = (t("Step"), t("Formula"), t("Number"), t("Note"))
+    head = ["| " + " | ".join(titles) + " |", "|---|---|---|---|"]
     st.markdown("\n".join(head + lines))
     own = view.losses[view.position]
     st.caption(

@@ -1,4 +1,4 @@
-"""The evidence table: experiments on the model at hand, run on request, each with its number."""
+"""Experiments on the model at hand, run on request, each with its number."""
 
 import threading
 from collections.abc import Callable
@@ -6,7 +6,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from minigpt.inspection.experiments import Check, experiments
-from minigpt.ui.base.text import t
+from minigpt.sentences import say
+from minigpt.ui.base.text import t, translate
 from minigpt.ui.base.view import View
 from minigpt.ui.components.table import Column, table
 
@@ -54,7 +55,7 @@ def draw(view: View) -> None:
         st.fragment(lambda: _progress(proof), run_every=0.3 if proof.large else None)()
     else:
         passed = sum(check.passed for check in proof.checks)
-        st.write(t("{passed} of {all} passed; their numbers stand below.", passed=passed, all=len(proof.checks)))
+        st.write(t("{passed} of {all} checks passed. Their numbers are below.", passed=passed, all=len(proof.checks)))
 
 
 def numbers(view: View) -> None:
@@ -64,7 +65,7 @@ def numbers(view: View) -> None:
         return
     st.subheader(t("What the experiments found"))
     columns = (
-        Column(t("Experiment"), [t(SENTENCES[check.name]) for check in proof.checks], "words"),
+        Column(t("Experiment"), [translate(SENTENCES[check.name]) for check in proof.checks], "words"),
         Column(t("Result"), [_verdict(check) for check in proof.checks]),
         Column(t("Difference"), [f"{check.difference:.3g}" for check in proof.checks], "number"),
         Column(t("Allowed"), [f"{check.allowed:.3g}" for check in proof.checks], "number"),
@@ -74,7 +75,7 @@ def numbers(view: View) -> None:
 
 
 def _shown(view: View) -> tuple[str, int, str]:
-    return view.space.model, view.space.step, view.space.text
+    return view.space.model, view.step, view.space.text
 
 
 def _proof(view: View) -> Proof | None:
@@ -96,12 +97,12 @@ def _progress(proof: Proof) -> None:
         st.rerun()
     count, cancel = st.columns([4, 1], vertical_alignment="bottom")
     done, every = len(proof.checks), len(proof.checks) + len(proof.waiting)
-    name = t(SENTENCES[next(iter(proof.waiting))])
+    name = translate(SENTENCES[next(iter(proof.waiting))])
     count.progress(done / every, t("{number} of {all}: {name}", number=done + 1, all=every, name=name))
     cancel.button(t("Cancel"), key="cancel_checks", on_click=lambda: st.session_state.pop(STATE), width="stretch")
     st.caption(t("Each takes some seconds; their numbers follow when all have run."))
     if proof.checks:
-        names = [t(SENTENCES[check.name]) for check in proof.checks]
+        names = [translate(SENTENCES[check.name]) for check in proof.checks]
         verdicts = [_verdict(check) for check in proof.checks]
         columns = Column(t("Experiment"), names, "words"), Column(t("Result"), verdicts)
         table(columns, key="experiments_so_far", label=t("The experiments so far"), height=HEIGHT)
@@ -119,16 +120,16 @@ def _details(check: Check) -> str:
 
 
 SENTENCES = {
-    "traced_forward": "The stages shown come from the same forward that answers without a trace, bit for bit",
-    "future_token": "Change the last token: nothing before it moves",
-    "padding_content": "Fill the padding slots with other ids: no real position moves",
-    "other_record": "Put another record into the batch: this one does not move",
-    "target_shift": "Targets are the inputs shifted once; EOS is scored, BOS never",
-    "hidden_weights": "Weights of hidden keys are exactly 0, each row sums to 1",
-    "scalar_attention": "Attention computed again by plain loops gives the same numbers",
-    "uniform_loss": "With all logits 0 the loss is ln V, whatever the padding",
-    "parameter_sum": "The parameter table adds up to what the configuration says",
-    "refusals": "Empty, over-long and unknown input is refused",
-    "gradient_reach": "The gradient reaches every tensor",
-    "one_update": "One update of a copy changes every tensor and lowers the loss",
+    "traced_forward": say("The stages shown come from the same forward that answers without a trace, bit for bit"),
+    "future_token": say("Change the last token: nothing before it moves"),
+    "padding_content": say("Fill the padding slots with other ids: no real position moves"),
+    "other_record": say("Put another record into the batch: this one does not move"),
+    "target_shift": say("Targets are the inputs shifted once; EOS is scored, BOS never"),
+    "hidden_weights": say("Weights of hidden keys are exactly 0, each row sums to 1"),
+    "scalar_attention": say("Attention computed again by plain loops gives the same numbers"),
+    "uniform_loss": say("With all logits 0 the loss is ln V, whatever the padding"),
+    "parameter_sum": say("The parameter table adds up to what the configuration says"),
+    "refusals": say("Empty, over-long and unknown input is refused"),
+    "gradient_reach": say("The gradient reaches every tensor"),
+    "one_update": say("One update of a copy changes every tensor and lowers the loss"),
 }

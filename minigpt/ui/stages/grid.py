@@ -35,7 +35,7 @@ class Grid:
 
     def cell(self, place: Coordinate) -> tuple[int, int]:
         """Row and column of a coordinate."""
-        return divmod(place - self.first, self.values.shape[1]) if self.flat else place
+        return place if isinstance(place, tuple) else divmod(place - self.first, self.values.shape[1])
 
     def place(self, row: int, column: int) -> Coordinate:
         """The coordinate of a cell."""
@@ -54,6 +54,7 @@ def grid(view: View, stage: Stage, place: Coordinate) -> Grid:
     if values.ndim == 2:
         heads = [t("head {head}", head=head) for head in range(len(values))]
         return Grid(values, heads, _numbers(0, values.shape[1]), "signed", column_title=t("number"), flat=False)
+    assert isinstance(place, int)
     return _vector(values, place)
 
 

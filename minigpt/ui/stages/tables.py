@@ -16,7 +16,7 @@ def terms(view: View, work: Derivation) -> pd.DataFrame:
         return pd.DataFrame({t("by this arithmetic"): [repr(work.value)], t("by the model"): [repr(work.shown)]})
     table = pd.DataFrame([[_exact(x) for x in row] for row in work.terms], columns=list(work.columns))
     if work.columns[0] == "key":
-        table.insert(1, t("piece"), [view.labels[row[0]] for row in work.terms])
+        table.insert(1, t("piece"), [view.labels[int(row[0])] for row in work.terms])
     return table
 
 
@@ -49,8 +49,13 @@ def record(view: View) -> tuple[pd.DataFrame, str]:
         for number, (stage, check) in enumerate(zip(view.trace.stages, checks, strict=True), start=1)
     )
     agreeing = sum(check.agrees for check in checks)
-    text = "{agreeing} of {all} stages agree with NumPy at position {position}."
-    return table, t(text, agreeing=agreeing, all=len(checks), position=view.position)
+    told = t(
+        "{agreeing} of {all} stages agree with NumPy at position {position}.",
+        agreeing=agreeing,
+        all=len(checks),
+        position=view.position,
+    )
+    return table, told
 
 
 def parameters(view: View) -> tuple[pd.DataFrame, str]:
@@ -63,8 +68,9 @@ def parameters(view: View) -> tuple[pd.DataFrame, str]:
     total = counts.pop("total")
     parts = " + ".join(f"{name} {count:,}" for name, count in counts.items())
     table = pd.DataFrame(rows, columns=[t("tensor"), t("component"), t("block"), t("shape"), t("numbers")])
-    text = "{parts} = {total} numbers in {tensors} tensors."
-    return table, t(text, parts=parts, total=f"{total:,}", tensors=len(rows))
+    return table, t(
+        "{parts} = {total} numbers in {tensors} tensors.", parts=parts, total=f"{total:,}", tensors=len(rows)
+    )
 
 
 def _cell(x: float, masked: bool) -> str:
