@@ -53,10 +53,10 @@ def readable_bytes(count: int) -> str:
     """Bytes in units of 1,024 with three digits.
 
     >>> readable_bytes(75_497_472), readable_bytes(500)
-    ('72.0 MiB', '500 bytes')
+    ('72.0 MiB', '500 B')
     """
     if count < 1024:
-        return f"{count} bytes"
+        return f"{count} B"
     value, units = count / 1024, ["KiB", "MiB", "GiB", "TiB"]
     while value >= 999.5 and len(units) > 1:
         value, units = value / 1024, units[1:]

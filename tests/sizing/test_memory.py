@@ -64,8 +64,8 @@ def test_presets_need_no_numbers_to_be_measured(name: str):
 @pytest.mark.parametrize(
     ("count", "text"),
     [
-        (0, "0 bytes"),
-        (1023, "1023 bytes"),
+        (0, "0 B"),
+        (1023, "1023 B"),
         (1024, "1.00 KiB"),
         (111_000, "108 KiB"),
         (75_497_472, "72.0 MiB"),

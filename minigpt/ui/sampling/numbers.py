@@ -58,8 +58,16 @@ def _rows(found: TextMeasures, records: tuple[Record, ...]) -> dict[str, str]:
         t("longest copy"): where,
         t("copied text"): visible_label(copy.text.encode() if isinstance(copy.text, str) else copy.text),
         t("memorized or invented"): _origin(found) if records else t("the corpus is not known here"),
-        t("stop"): found.stop or "–",
+        t("stop"): _stop(found.stop),
     }
+
+
+def _stop(reason: str | None) -> str:
+    return {
+        "eos": t("end of the text"),
+        "length": t("requested length"),
+        "context_limit": t("end of the context"),
+    }.get(reason or "", "–")
 
 
 def _origin(found: TextMeasures) -> str:
