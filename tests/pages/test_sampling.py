@@ -241,7 +241,7 @@ def test_numbers_name_the_record_copied_from():
     assert list(table.columns) == ["measure", "A", "B", "C"]
     cells = dict(zip(table["measure"], table["A"], strict=True))
     assert cells["longest copy"].endswith("train-05") and cells["memorized or invented"] == "all of it memorized"
-    assert cells["stop"] == "eos"
+    assert cells["stop"] == "end of the text"
 
 
 def test_twenty_seeds_with_cancel(monkeypatch: pytest.MonkeyPatch):
