@@ -55,7 +55,7 @@ def draw() -> tuple[str, ModelConfig]:
         st.caption(
             t("Without residual connections each branch replaces the vector: an ablation, with as many parameters.")
         )
-    with st.expander(t("Activation, numbers, dropout, first weights"), key="models_fine"):
+    with st.expander(t("Activation, norm, numbers, dropout, first weights"), key="models_fine"):
         columns = st.columns(3)
         for place, field in enumerate((*CHOICES, *FINE)):
             with columns[place % 3]:
