@@ -31,12 +31,10 @@ with next_token:
         label_visibility="collapsed",
     )
     logits_panels.candidates(view, prediction, count)
-    st.caption(
-        t("Amber is the target. The strip is all of the probability; the bars below it have a scale of their own.")
-    )
+    st.caption(t("Amber is the target. The strip is all of the probability; the bars below it have another scale."))
 with record:
     st.subheader(t("Loss of each position, in nats"))
-    st.caption(t("Click a column to choose its position; the targets stand below."))
+    st.caption(t("Click a column to choose its position; the targets are below it."))
     logits_panels.losses(view, prediction)
 
 panels.tabs(

@@ -48,7 +48,8 @@ def choose(choice: Choice, **changes: str | int) -> None:
 def sentences(plan: Advice) -> str:
     """The plan in sentences."""
     said = [
-        t("On the Training page: preset {preset}, {about}.", preset=plan.preset, about=PRESETS[plan.preset].about),
+        t("On the Training page it begins with the preset {preset}.", preset=plan.preset),
+        translate(PRESETS[plan.preset].about),
         t("Tokenizer: byte-level BPE with {merges:,} merges.", merges=plan.tokenizer.merges)
         if plan.tokenizer.kind == "byte_bpe"
         else t("Tokenizer: characters."),

@@ -103,7 +103,7 @@ def arithmetic(view: View, prediction: Prediction) -> None:
     top = prediction.best
     rows = [
         (t("logit of the target"), f"z\\[{id}\\]", steps.logit, label),
-        (t("greatest logit"), "max z", steps.greatest, view.label(top.id)),
+        (t("largest logit"), "max z", steps.greatest, view.label(top.id)),
         (t("distance between the two"), "z − max z", steps.shifted, ""),
         (t("exp of the distance"), "exp(z − max z)", steps.power, ""),
         (
@@ -115,7 +115,7 @@ def arithmetic(view: View, prediction: Prediction) -> None:
         (t("probability"), "p = exp(z − max z) ÷ Σ", steps.probability, percent(steps.probability)),
         (t("loss"), "−ln p", steps.loss, t("nats")),
     ]
-    st.write(t("Softmax turns logits into probabilities; subtracting the greatest first keeps exp from overflowing."))
+    st.write(t("Softmax turns logits into probabilities; subtracting the largest first keeps exp from overflowing."))
     lines = [f"| {a} | {b} | {every_digit(c)} | {plain(d)} |" for a, b, c, d in rows]
     titles = (t("Step"), t("Formula"), t("Number"), t("Note"))
     head = ["| " + " | ".join(titles) + " |", "|---|---|---|---|"]

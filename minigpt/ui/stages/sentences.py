@@ -21,7 +21,7 @@ def check_words(result: Recomputed) -> str:
     """From what NumPy recomputed a stage, and how near it came."""
     sources = [stage.name for stage in result.inputs] + list(result.weights)
     return t(
-        "Recomputed by NumPy from {sources}: greatest difference {difference}, allowed {tolerance}.",
+        "Recomputed by NumPy from {sources}: largest difference {difference}, allowed {tolerance}.",
         sources=", ".join(sources) or t("positions and valid slots"),
         difference=f"{result.difference:.2g}".replace("-", "−"),
         tolerance=f"{result.tolerance:.2g}".replace("-", "−"),
