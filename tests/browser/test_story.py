@@ -111,7 +111,7 @@ def test_a_link_and_a_refresh_reproduce_the_view(app, page):
 def test_the_experiments_pass(app, page):
     app.open("", text="the cat the cat")
     page.get_by_role("button", name="Run the experiments").click()
-    expect(page.get_by_text("12 of 12 passed; their numbers stand below.")).to_be_visible()
+    expect(page.get_by_text("12 of 12 checks passed. Their numbers are below.")).to_be_visible()
     app.settle()
 
 

@@ -122,7 +122,7 @@ def test_a_long_context_is_looked_at_in_the_records_slots_and_says_so():
     assert "The mean divides by 3, not by 1024." in "\n".join(text.value for text in at.markdown)
     assert any("Slots 64 to 1023 are not drawn: padding too." in caption.value for caption in at.caption)
     at = opened("attention", "red")
-    assert any("Not drawn: padding slots (13)" in caption.value for caption in at.caption)
+    assert any("Not drawn: 13 padding slots" in caption.value for caption in at.caption)
     assert any("The other 1,008 slots of the context" in caption.value for caption in at.caption)
     sent = "".join(element.proto.json for element in opened("overview", "red").get("bidi_component"))
     assert "of the context of 1,024 only these slots are computed" in sent
@@ -147,7 +147,7 @@ def test_the_edit_of_the_causality_test_is_searched():
     at = panel(opened("attention", "red cat"), "attention_panel", "Can a position see the future?")
     assert len(at.selectbox(key="edit_id").options) < 10
     at.text_input(key="edit_search").set_value("qu").run()
-    assert "becomes qu. Positions 0 to" in "\n".join(text.value for text in at.text)
+    assert "becomes qu. Nothing before it moved" in "\n".join(text.value for text in at.text)
     assert "changed by exactly 0." in "\n".join(text.value for text in at.text)
     at.text_input(key="edit_search").set_value("50000").run()
     assert at.selectbox(key="edit_id").value == 50_000
@@ -161,7 +161,7 @@ def test_experiments_of_a_large_model_run_one_by_one(monkeypatch: pytest.MonkeyP
     at.button(key="run_checks").click().run()
     assert at.button(key="cancel_checks")
     runs = 1
-    while not any(text.value.startswith("12 of 12 passed;") for text in at.markdown):
+    while not any(text.value.startswith("12 of 12 checks passed.") for text in at.markdown):
         at.run()
         assert not at.exception and runs < 2 * len(SENTENCES)
         runs += 1
