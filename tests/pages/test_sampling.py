@@ -275,7 +275,7 @@ def test_the_cache_is_measured_and_equal():
     assert any("times faster with the cache" in markdown.value for markdown in at.markdown)
     cells = dict(zip(*[at.dataframe[0].value[name] for name in ("what", "measured")], strict=True))
     assert cells["bytes held by a full context"] == "16,384"
-    assert any("2 (key and value) × 1 blocks × 2 heads × 8 numbers × 64" in c.value for c in at.caption)
+    assert any("2 (key and value) × 1 block × 2 heads × 8 numbers × 64" in c.value for c in at.caption)
 
 
 def test_hostile_prompts_and_outputs_are_only_text():

@@ -52,7 +52,12 @@ def memory_frame(config: ModelConfig, found: Memory) -> pd.DataFrame:
     """What is held, its rule with the numbers put in, and bytes."""
     c, size = config, found.number
     count = f"{found.weights // size:,}"
-    pair = t("2 (key, value) · {layers} blocks · {width}", layers=c.layers, width=f"{c.width:,}")
+    pair = tn(
+        "2 (key, value) · {count} block · {width}",
+        "2 (key, value) · {count} blocks · {width}",
+        count=c.layers,
+        width=f"{c.width:,}",
+    )
     rows = [
         (t("Weights"), f"{count} · {size}", found.weights),
         (t("Gradients, while training"), f"{count} · {size}", found.gradients),

@@ -198,10 +198,12 @@ def cost_frame(work: Measurement) -> pd.DataFrame:
 def formula(work: Measurement) -> str:
     """The bytes held, with the numbers put in."""
     c, length = work.config, work.steps[-1].length
-    return t(
-        "2 (key and value) × {layers} blocks × {heads} heads × {width} numbers × {length} positions × {size} bytes = "
+    return tn(
+        "2 (key and value) × {count} block × {heads} heads × {width} numbers × {length} positions × {size} bytes = "
         "{total:,} bytes.",
-        layers=c.layers,
+        "2 (key and value) × {count} blocks × {heads} heads × {width} numbers × {length} positions × {size} bytes = "
+        "{total:,} bytes.",
+        count=c.layers,
         heads=c.heads,
         width=c.head_width,
         length=length,
